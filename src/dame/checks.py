@@ -1,0 +1,83 @@
+"""Checks of single values, in the positive form, so that NaN and the wrong type fail like anything else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dame.errors import InvalidInput
+
+ALPHA_RANGE = (1e-6, 32.0)
+"""Budgets that 64-bit thresholds serve with full precision."""
+
+
+def real(field: str, value: object, low: float, high: float) -> float:
+    """`value` as a float in [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise InvalidInput(field, value, _range("a number", low, high))
+    return float(value)
+
+
+def positive(field: str, value: object, high: float) -> float:
+    """`value` as a float in (0, high]."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= high:
+        raise InvalidInput(field, value, f"a number above 0 and at most {high:g}")
+    return float(value)
+
+
+def whole(field: str, value: object, low: int, high: int) -> int:
+    """`value` as an integer in [low, high]; integral types of other libraries are welcome, floats are not."""
+    index = getattr(value, "__index__", None)
+    if isinstance(value, bool) or index is None or not low <= index() <= high:
+        raise InvalidInput(field, value, _range("a whole number", low, high))
+    return int(index())
+
+
+def text(field: str, value: object, longest: int) -> str:
+    """`value` as a string of 1 to `longest` printable characters."""
+    if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
+        raise InvalidInput(field, value, f"a printable text of 1 to {longest} characters")
+    return value
+
+
+def alpha(value: object) -> float:
+    """A privacy budget α within the range that the coins can honour."""
+    return real("alpha", value, *ALPHA_RANGE)
+
+
+def bounds(low: object, high: object) -> tuple[float, float]:
+    """The value bounds of a study: two finite numbers, the first the smaller, of a usable width."""
+    lower, upper = real("low bound", low, -1e300, 1e300), real("high bound", high, -1e300, 1e300)
+    if not lower < upper or not upper - lower >= 1e-290:
+        raise InvalidInput("bounds", (lower, upper), "two different numbers, the smaller one first")
+    return lower, upper
+
+
+def number_from_text(field: str, words: str) -> float:
+    """A number as people type it: `0.5`, `1e-3` or a fraction such as `22/35`."""
+    try:
+        value = float(Fraction(words)) if "/" in words else float(words)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise InvalidInput(field, words, "a number") from None
+    if math.isnan(value):
+        raise InvalidInput(field, words, "a number")
+    return value
+
+
+def keys(what: str, document: object, required: frozenset[str], optional: frozenset[str]) -> Mapping[str, object]:
+    """`document` as a JSON object that has all required keys and no unknown one."""
+    if not isinstance(document, Mapping):
+        raise InvalidInput(what, document, "a JSON object")
+    missing, unknown = required - document.keys(), document.keys() - required - optional
+    if missing:
+        raise InvalidInput(what, sorted(document), f"an object with the key '{min(missing)}'")
+    if unknown:
+        raise InvalidInput(what, sorted(map(str, unknown)), "an object without unknown keys")
+    return document
+
+
+def _range(noun: str, low: float, high: float) -> str:
+    if high == math.inf or high >= 2**62:
+        return f"{noun}, at least {low:g}"
+    return f"{noun} from {low:g} to {high:g}"
