@@ -1,0 +1,27 @@
+"""Who answers in which round: a public hash of the study and the participant, never the order of arrival."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dame.device.exact import WORD
+
+
+def round_borders(shares: Sequence[float]) -> tuple[int, ...]:
+    """For each round but the last, the 64-bit hash value at which the next round begins."""
+    total = sum(map(Fraction, shares))
+    return tuple(int(WORD * part / total) for part in itertools.accumulate(map(Fraction, shares)))[:-1]
+
+
+def participant_hash(study: str, participant: str) -> int:
+    """A 64-bit number that anybody can compute: the first 8 bytes of SHA-256 of study, line feed and participant."""
+    return int.from_bytes(hashlib.sha256(f"{study}\n{participant}".encode()).digest()[:8], "big")
+
+
+def round_of(study: str, shares: Sequence[float], participant: str) -> int:
+    """The index of the round in which a participant answers."""
+    return bisect_right(round_borders(shares), participant_hash(study, participant))

@@ -1,0 +1,264 @@
+"""Questions: the public, frozen parameters of one round. Two kinds, `Vote` and `Measure`.
+
+A question is checked at birth, its privacy loss included: a device that holds a question object holds one whose exact
+loss is at most the α it names. Whoever wrote the JSON, a question that would spend more cannot be built.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from dame import checks
+from dame.device.exact import ln_upper, within_budget
+from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.records import Summary
+from dame.errors import InvalidInput
+
+MOST_BINS = 2**20
+MOST_RECORDS = 2**62
+TAG_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What every question names: the study, the round, the budget and the bounds to which records are clipped."""
+
+    study: str
+    round: int
+    alpha: float
+    low: float = -1.0
+    high: float = 1.0
+
+    def _check(self) -> None:
+        checks.text("study", self.study, 128)
+        checks.whole("round", self.round, 0, 63)
+        self._set_real("alpha", *checks.ALPHA_RANGE)
+        checks.bounds(self.low, self.high)
+        self._set_real("low", -math.inf, math.inf)
+        self._set_real("high", -math.inf, math.inf)
+
+    def _set_real(self, name: str, low: float, high: float) -> None:
+        # An integer where a float is meant becomes one, or equal questions would have different identities.
+        object.__setattr__(self, name, checks.real(name, getattr(self, name), low, high))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote(_Asked):
+    """Which bin holds your mean? The bins are [origin + j·width, origin + (j+1)·width), the outer ones open-ended.
+
+    A person with at least `min_size` records marks the bin of her mean and `neighbours` bins on either side; anybody
+    else marks nothing. Every bit goes through the same coins. In the paper: equations (Vuj) and (privatization-
+    sheme), neighbours = 1.
+    """
+
+    bins: int
+    width: float
+    origin: float = -1.0
+    neighbours: int = 0
+    min_size: int = 1
+    code: UnaryCode
+
+    def __post_init__(self) -> None:
+        self._check()
+        checks.whole("bins", self.bins, 1, MOST_BINS)
+        self._set_real("width", 1e-12, 1e12)
+        self._set_real("origin", -1.0, 1.0)
+        checks.whole("neighbours", self.neighbours, 0, 16)
+        checks.whole("min_size", self.min_size, 1, MOST_RECORDS)
+        if not within_budget(self.loss_ratio(), self.alpha):
+            raise InvalidInput(
+                "thresholds", self.epsilon(), f"such that the privacy loss is at most alpha = {self.alpha}"
+            )
+
+    def bin_of(self, mean: float) -> int:
+        """The one bin that a mean belongs to."""
+        return min(max(math.floor((mean - self.origin) / self.width), 0), self.bins - 1)
+
+    def marks(self, person: Summary) -> tuple[int, int]:
+        """The first and the last bin that a person votes for; (1, 0) when for none."""
+        if person.size < self.min_size:
+            return 1, 0
+        return self.marks_around(self.bin_of(person.mean))
+
+    def marks_around(self, bin_: int) -> tuple[int, int]:
+        """The first and the last bin that go with a bin."""
+        return max(bin_ - self.neighbours, 0), min(bin_ + self.neighbours, self.bins - 1)
+
+    def loss_ratio(self) -> Fraction:
+        """The largest likelihood ratio between any two people's reports, e^epsilon."""
+        return max(self.code.loss_ratio(gained, lost) for gained, lost in _differences(self.bins, self.neighbours))
+
+    def epsilon(self) -> float:
+        """The exact privacy loss, rounded up to a float."""
+        return ln_upper(self.loss_ratio())
+
+    @property
+    def report_bits(self) -> int:
+        """Size of a report."""
+        return self.bins
+
+    def edges(self, bin_: int) -> tuple[float, float]:
+        """The borders of a bin, cut at -1 and 1."""
+        left = self.origin + bin_ * self.width
+        return max(left, -1.0), min(left + self.width, 1.0)
+
+    def to_json(self) -> dict[str, object]:
+        """The question as a JSON object; thresholds as 16 hexadecimal digits: a JSON number is too short."""
+        return {
+            "kind": "vote",
+            **_plain(self),
+            "code": {"yes": _hex(self.code.yes), "no": _hex(self.code.no)},
+        }
+
+
+@lru_cache(maxsize=256)
+def _differences(bins: int, neighbours: int) -> frozenset[tuple[int, int]]:
+    """How two votes can differ: (marks only in the first, marks only in the second), the empty vote included."""
+    # Two full windows fit apart in 4·neighbours + 2 bins; more bins add no new difference.
+    few = min(bins, 4 * neighbours + 2)
+    votes = [frozenset(range(max(j - neighbours, 0), min(j + neighbours, few - 1) + 1)) for j in range(few)]
+    votes.append(frozenset())
+    return frozenset((len(one - other), len(other - one)) for one, other in itertools.product(votes, repeat=2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure(_Asked):
+    """Where in this window is your mean? The place of z = sqrt(size ∧ cap)·(mean - centre) in the window [left, right].
+
+    `cap` None stands for no cap. With `between_sd` b > 0 the size m counts as the effective size 1/(1/m + b²). A cap
+    of 1 gives every person the same weight. In the paper: the shrunk, projected mean, with cap m̃ and z =
+    sqrt(m̃)·(x̂ - s).
+    """
+
+    centre: float
+    left: float
+    right: float
+    cap: float | None = None
+    between_sd: float = 0.0
+    noise: OneBit | DiscreteLaplace
+
+    def __post_init__(self) -> None:
+        self._check()
+        self._set_real("centre", -1.0, 1.0)
+        self._set_real("left", -1e12, 1e12)
+        self._set_real("right", -1e12, 1e12)
+        self._set_real("between_sd", 0.0, 1.0)
+        if self.cap is not None:
+            self._set_real("cap", 1e-12, float(MOST_RECORDS))
+        if not self.right - self.left >= 1e-12:
+            raise InvalidInput("window", (self.left, self.right), "two different numbers, the smaller one first")
+        if not self._honest():
+            raise InvalidInput("noise", self.epsilon(), f"such that the privacy loss is at most alpha = {self.alpha}")
+
+    def _honest(self) -> bool:
+        if isinstance(self.noise, DiscreteLaplace):
+            return self.noise.loss() <= Fraction(self.alpha)
+        return within_budget(self.noise.loss_ratio(), self.alpha)
+
+    def weight(self, size: float) -> float:
+        """The weight sqrt(size ∧ cap) of a person with so many records."""
+        effective = size / (1.0 + size * (self.between_sd * self.between_sd)) if self.between_sd else float(size)
+        return math.sqrt(effective if self.cap is None else min(effective, self.cap))
+
+    def position(self, person: Summary) -> float:
+        """The place of a person in the window, 0 at its left and 1 at its right end, cut to [0, 1]."""
+        z = self.weight(person.size) * (person.mean - self.centre)
+        return min(max((z - self.left) / (self.right - self.left), 0.0), 1.0)
+
+    def epsilon(self) -> float:
+        """The exact privacy loss, rounded up to a float."""
+        return self.noise.epsilon()
+
+    @property
+    def report_bits(self) -> int:
+        """Size of a report: one bit, or a two's complement integer that holds the noise's whole range."""
+        return 1 if isinstance(self.noise, OneBit) else (self.noise.steps + self.noise.reach).bit_length() + 1
+
+    def to_json(self) -> dict[str, object]:
+        """The question as a JSON object."""
+        return {"kind": "measure", **_plain(self), "noise": _noise_json(self.noise)}
+
+
+Question = Vote | Measure
+
+
+def canonical(document: object) -> bytes:
+    """The one text of a JSON document that its identity is taken from: sorted keys, no spaces, ASCII."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+@lru_cache(maxsize=256)
+def question_id(question: Question) -> str:
+    """The identity of a question: SHA-256 of its canonical JSON."""
+    return hashlib.sha256(canonical(question.to_json())).hexdigest()
+
+
+def question_tag(question: Question) -> bytes:
+    """The first bytes of the identity, by which a report says which question it answers."""
+    return bytes.fromhex(question_id(question))[:TAG_BYTES]
+
+
+_SHARED = frozenset({"kind", "version", "study", "round", "alpha", "low", "high"})
+_VOTE = _SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
+_MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "noise"}
+VERSION = 1
+
+
+def question_from_json(document: object) -> Question:
+    """The question that a JSON object describes; anything missing, unknown or out of range is an InvalidInput."""
+    kind = document.get("kind") if isinstance(document, dict) else document
+    if kind not in ("vote", "measure"):
+        raise InvalidInput("question kind", kind, "'vote' or 'measure'")
+    fields = dict(checks.keys("question", document, _VOTE if kind == "vote" else _MEASURE, frozenset()))
+    if fields.pop("version") != VERSION:
+        raise InvalidInput("question version", "another", str(VERSION))
+    del fields["kind"]
+    if kind == "vote":
+        return Vote(**{**fields, "code": _code_from_json(fields["code"])})  # type: ignore[arg-type]
+    return Measure(**{**fields, "noise": _noise_from_json(fields["noise"])})  # type: ignore[arg-type]
+
+
+def _plain(question: Vote | Measure) -> dict[str, object]:
+    names = (name for kind in (_Asked, type(question)) for name in kind.__slots__)
+    return {
+        "version": VERSION,
+        **{name: getattr(question, name) for name in names if name not in ("code", "noise")},
+    }
+
+
+def _noise_json(noise: OneBit | DiscreteLaplace) -> dict[str, object]:
+    if isinstance(noise, OneBit):
+        return {"kind": "one-bit", "low": _hex(noise.low), "high": _hex(noise.high)}
+    return {"kind": "laplace", "steps": noise.steps, "scale": noise.scale}
+
+
+def _noise_from_json(document: object) -> OneBit | DiscreteLaplace:
+    kind = document.get("kind") if isinstance(document, dict) else document
+    if kind == "one-bit":
+        fields = checks.keys("noise", document, frozenset({"kind", "low", "high"}), frozenset())
+        return OneBit(low=_unhex(fields["low"]), high=_unhex(fields["high"]))
+    if kind == "laplace":
+        fields = checks.keys("noise", document, frozenset({"kind", "steps", "scale"}), frozenset())
+        return DiscreteLaplace(steps=fields["steps"], scale=fields["scale"])  # type: ignore[arg-type]
+    raise InvalidInput("noise kind", kind, "'one-bit' or 'laplace'")
+
+
+def _code_from_json(document: object) -> UnaryCode:
+    fields = checks.keys("code", document, frozenset({"yes", "no"}), frozenset())
+    return UnaryCode(yes=_unhex(fields["yes"]), no=_unhex(fields["no"]))
+
+
+def _hex(threshold: int) -> str:
+    return f"{threshold:016x}"
+
+
+def _unhex(value: object) -> int:
+    if not isinstance(value, str) or len(value) != 16 or not set(value) <= set("0123456789abcdef"):
+        raise InvalidInput("threshold", value, "16 hexadecimal digits")
+    return int(value, 16)

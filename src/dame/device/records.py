@@ -1,0 +1,63 @@
+"""From a person's records to the two numbers that an answer depends on: how many, and their mean.
+
+Records are clipped to the study's bounds and rounded to a fine integer grid first, so that their sum is exact and
+does not depend on order: a phone, a browser, numpy and a database engine all arrive at the same mean, bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dame.errors import BadRecords
+
+HALF_GRID = 2**30
+"""Grid steps from the middle of the bounds to either end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A person's number of records and their mean, the bounds being -1 and 1. Private: it never shows its contents."""
+
+    size: int = field(repr=False)
+    mean: float = field(repr=False)
+
+
+def summarise(records: Iterable[object], low: float, high: float) -> Summary:
+    """The size and the mean of the records, clipped to [low, high] and rescaled to [-1, 1]."""
+    scale = 2 * HALF_GRID / (high - low)
+    total = size = 0
+    for record in _numbers(records):
+        total += math.floor((min(max(record, low), high) - low) * scale + 0.5) - HALF_GRID
+        size += 1
+    if not size:
+        raise BadRecords("records must be a non-empty list of numbers: there is none")
+    return Summary(size=size, mean=grid_mean(total, size))
+
+
+def grid_mean(total: int, size: int) -> float:
+    """The mean in [-1, 1] of `size` records whose grid values sum to `total`; each step rounds as IEEE doubles do."""
+    return min(max(float(total) / size / HALF_GRID, -1.0), 1.0)
+
+
+def _numbers(records: Iterable[object]) -> Iterable[float]:
+    try:
+        items = iter(records)
+    except TypeError:
+        raise BadRecords("records must be a list of numbers") from None
+    if isinstance(records, (str, bytes)):
+        raise BadRecords("records must be a list of numbers, not a text")
+    for place, item in enumerate(items, start=1):
+        yield _number(place, item)
+
+
+def _number(place: int, item: object) -> float:
+    # Neither the message nor the chain of exceptions may carry the record itself.
+    try:
+        value = math.nan if isinstance(item, (str, bytes)) else float(item)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not -math.inf < value < math.inf:
+        raise BadRecords(f"record number {place} must be a finite number")
+    return value
