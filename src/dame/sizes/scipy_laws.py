@@ -1,0 +1,159 @@
+"""Discrete laws of scipy.stats as sizes, conditioned on at least one record.
+
+Only their probabilities are used: the distribution functions of some of them sum over all smaller sizes.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from dame.errors import InvalidInput
+from dame.sizes import draw, observed
+from dame.sizes.laws import LARGEST, Law, number_text
+from dame.sizes.sums import TABLE_LIMIT, Floats, LongTail, Sums, Table
+
+_MASS_ERROR = 1e-9
+_LAST_SHARE = 1e-9
+
+
+class Discrete(Protocol):
+    """What is used of a frozen law."""
+
+    def pmf(self, k: Floats) -> Any:
+        """The probabilities of the sizes k."""
+
+    def support(self) -> tuple[float, float]:
+        """The smallest and the largest value."""
+
+    def mean(self) -> Any:
+        """The mean."""
+
+    def std(self) -> Any:
+        """The standard deviation."""
+
+
+def named(name: str, arguments: tuple[float, ...]) -> Law:
+    """The law that scipy.stats has under this name, with these arguments."""
+    from scipy import stats  # slow to import, and only needed here
+
+    family = getattr(stats, name, None) if name.isidentifier() else None
+    if not isinstance(family, stats.rv_discrete):
+        raise InvalidInput("law", name, "the name of a discrete law of scipy.stats")
+    spec = ":".join(["scipy", name, *map(number_text, arguments)])
+    with _quiet(spec):
+        return _law(family(*arguments), spec)
+
+
+def from_frozen(frozen: object) -> Law:
+    """The law of a frozen discrete law of scipy.stats; one that has no name there must have a finite support."""
+    for method in ("pmf", "support", "mean", "std"):
+        if not callable(getattr(frozen, method, None)):
+            raise InvalidInput("law", frozen, "a frozen discrete law of scipy.stats")
+    spec = _spec_of(frozen)
+    if spec is not None:
+        return named(spec[0], spec[1])
+    with _quiet("law"):
+        law = _law(frozen, "law")  # type: ignore[arg-type]
+        atoms, weights = law.sums.nodes()
+    if law.largest is None or not isinstance(law.sums, Table):
+        raise InvalidInput("law", frozen, "a law that scipy.stats knows by name, or one on few sizes")
+    return observed.from_weights(atoms, weights)
+
+
+def _spec_of(frozen: object) -> tuple[str, tuple[float, ...]] | None:
+    """The name and all arguments of a frozen law that `named` can find again."""
+    from scipy import stats
+
+    family = getattr(frozen, "dist", None)
+    name = str(getattr(family, "name", ""))
+    if family is None or type(getattr(stats, name, None)) is not type(family):
+        return None
+    shapes = family.shapes.split(", ") if family.shapes else []
+    given = dict(zip([*shapes, "loc"], frozen.args, strict=False)) | frozen.kwds  # type: ignore[attr-defined]
+    location = [float(given["loc"])] if given.get("loc") else []
+    try:
+        return name, (*(float(given[shape]) for shape in shapes), *location)
+    except (KeyError, TypeError, ValueError):
+        raise InvalidInput("law", frozen, "a frozen law with one number for each argument") from None
+
+
+def _law(frozen: Discrete, spec: str) -> Law:
+    low, high = frozen.support()
+    mass = _mass(frozen, low)
+    if not mass > 0:
+        raise InvalidInput("law", spec, "a law with valid arguments and some mass on sizes of at least 1")
+    smallest = max(1, int(low))
+    largest = int(high) if high <= LARGEST else None
+    sums = _sums(frozen, spec, smallest, largest, mass)
+    return Law(
+        spec=spec,
+        smallest=smallest,
+        largest=largest,
+        build=lambda: sums,
+        sample=lambda rng, n: _sample(frozen, sums, rng, n),
+    )
+
+
+def _mass(frozen: Discrete, low: float) -> float:
+    """P(m ≥ 1) before conditioning, or NaN for wrong arguments."""
+    if low >= 1:
+        return 1.0
+    start = max(low, -float(2**16))
+    return 1.0 - float(np.sum(frozen.pmf(np.arange(start, 1.0))))
+
+
+def _sums(frozen: Discrete, spec: str, smallest: int, largest: int | None, mass: float) -> Sums:
+    """The sums over all sizes, or around the mean of a narrow law, or over a long tail, whichever holds the mass."""
+    if largest is not None and largest - smallest < TABLE_LIMIT:
+        return _table(frozen, smallest, largest)
+    mean, spread = float(frozen.mean()), float(frozen.std())
+    if 80 * spread + 800 < TABLE_LIMIT and mean <= LARGEST:
+        first = max(smallest, int(mean - 40 * spread) - 400)
+        table = _table(frozen, first, int(mean + 40 * spread) + 400)
+        if abs(table.total - mass) <= _MASS_ERROR * mass:
+            return table
+    tail = LongTail(lambda x: _between(frozen, x), smallest, largest or LARGEST)
+    if abs(tail.total - mass) <= _MASS_ERROR * mass and (largest or tail.last_share < _LAST_SHARE):
+        return tail
+    raise InvalidInput("law", spec, "a law without mass on sizes too large to sum; zipf:EXPONENT:LARGEST is served")
+
+
+def _table(frozen: Discrete, first: int, last: int) -> Table:
+    atoms = np.arange(first, last + 1, dtype=np.float64)
+    return Table(atoms, np.asarray(frozen.pmf(atoms), dtype=np.float64))
+
+
+def _between(frozen: Discrete, x: Floats) -> Floats:
+    """The probabilities, continued between whole numbers by straight lines of their logarithms."""
+    below = np.floor(x)
+    with np.errstate(divide="ignore", under="ignore", invalid="ignore"):
+        low = np.log(frozen.pmf(below))
+        # A whole number is its own value, also next to the end of the support.
+        high = np.where(x == below, low, np.log(frozen.pmf(below + 1)))
+        return np.nan_to_num(np.exp(low + (x - below) * (high - low)))
+
+
+def _sample(frozen: Discrete, sums: Sums, rng: np.random.Generator, n: int) -> draw.Ints:
+    if isinstance(sums, Table):
+        return draw.from_table(sums, rng, n)
+    return draw.positive(lambda k: frozen.rvs(size=k, random_state=rng), n)  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _quiet(spec: str) -> Iterator[None]:
+    """Turns whatever scipy raises or warns about odd arguments into one error of ours."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, ArithmeticError, IndexError, MemoryError) as error:
+        raise InvalidInput("law", spec, f"a law that scipy.stats accepts ({error})") from None
