@@ -94,7 +94,8 @@ def uniform(low: int, high: int) -> Law:
     count = high - low + 1
 
     def survival(a: Floats) -> Floats:
-        return np.clip((high + 1 - np.ceil(a)) / count, 0.0, 1.0)
+        share: Floats = (high + 1 - np.ceil(a)) / count
+        return np.clip(share, 0.0, 1.0)
 
     return Law(
         spec=f"uniform:{low}:{high}",
@@ -107,7 +108,7 @@ def uniform(low: int, high: int) -> Law:
 
 def zipf(exponent: float, largest: int) -> Law:
     """The law P(i) ∝ i^-exponent on 1..largest."""
-    exponent = checks.positive("exponent", exponent, 100.0)
+    exponent = checks.positive("exponent", exponent, 50.0)
     largest = checks.whole("largest", largest, 1, LARGEST)
     return Law(
         spec=f"zipf:{number_text(exponent)}:{largest}",
@@ -129,7 +130,8 @@ def geometric(success: float) -> Law:
     last = int(-750 / decay) + 2
 
     def survival(a: Floats) -> Floats:
-        return np.exp(np.maximum(np.ceil(a) - 1, 0.0) * decay)
+        failures: Floats = np.maximum(np.ceil(a) - 1, 0.0)
+        return np.exp(failures * decay)
 
     return Law(
         spec=f"geometric:{number_text(success)}",

@@ -27,7 +27,8 @@ def from_weights(sizes: Mapping[int, float] | ArrayLike, weights: ArrayLike | No
     if isinstance(sizes, Mapping):
         if weights is not None:
             raise InvalidInput("weights", weights, "absent when sizes are a mapping")
-        sizes, weights = list(sizes.keys()), list(sizes.values())
+        listed = list(sizes.items())
+        sizes, weights = [size for size, _ in listed], [weight for _, weight in listed]
     if weights is None:
         raise InvalidInput("weights", weights, "an array, or sizes a mapping from size to weight")
     return _merged("weights", _sizes("sizes", sizes), _weights("weights", weights))
@@ -43,12 +44,15 @@ def from_probabilities(sizes: ArrayLike, probabilities: ArrayLike) -> Law:
 
 def from_file(path: Path) -> Law:
     """The empirical law of a file with one column of counts: text, with or without a header, or .npy."""
-    if not path.is_file():
-        raise InvalidInput("file", str(path), "a file that exists")
     try:
+        # A device or a pipe might never end.
+        if not path.is_file():
+            raise InvalidInput("file", str(path), "a file that exists")
         return from_counts(np.load(path, allow_pickle=False) if path.suffix == ".npy" else _column(path))
+    except InvalidInput:
+        raise
     except (OSError, ValueError, EOFError) as error:
-        raise InvalidInput("file", str(path), f"one column of counts ({error})") from None
+        raise InvalidInput("file", str(path), f"a readable file with one column of counts ({error})") from None
 
 
 def _column(path: Path) -> Floats:
@@ -102,7 +106,8 @@ def _merged(field: str, sizes: Floats, weights: Floats) -> Law:
     if len(sizes) != len(weights):
         raise InvalidInput(field, len(weights), f"as many as the sizes, {len(sizes)}")
     atoms, where = np.unique(sizes, return_inverse=True)
-    totals = np.bincount(where.reshape(-1), weights=weights)
+    totals = np.zeros(len(atoms))
+    np.add.at(totals, where.reshape(-1), weights)
     if not 0 < totals.sum() < math.inf:
         raise InvalidInput(field, float(totals.sum()), "numbers with a positive and finite sum")
     return _histogram(field, atoms[totals > 0], totals[totals > 0])

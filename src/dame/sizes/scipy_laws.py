@@ -5,11 +5,9 @@ Only their probabilities are used: the distribution functions of some of them su
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +18,11 @@ from dame.sizes.laws import LARGEST, Law, number_text
 from dame.sizes.sums import TABLE_LIMIT, Floats, LongTail, Sums, Table
 
 _MASS_ERROR = 1e-9
+"""How far the probabilities may be from the mass that they should have; beyond it, something was missed."""
 _LAST_SHARE = 1e-9
+"""The share of E m that the last panel of an unbounded law may have."""
+_EDGE = 1e-18
+"""What size × probability must have fallen to at the end of a table of an unbounded law."""
 
 
 class Discrete(Protocol):
@@ -71,9 +73,9 @@ def _spec_of(frozen: object) -> tuple[str, tuple[float, ...]] | None:
     """The name and all arguments of a frozen law that `named` can find again."""
     from scipy import stats
 
-    family = getattr(frozen, "dist", None)
+    family: Any = getattr(frozen, "dist", object())
     name = str(getattr(family, "name", ""))
-    if family is None or type(getattr(stats, name, None)) is not type(family):
+    if type(getattr(stats, name, None)) is not type(family):
         return None
     shapes = family.shapes.split(", ") if family.shapes else []
     given = dict(zip([*shapes, "loc"], frozen.args, strict=False)) | frozen.kwds  # type: ignore[attr-defined]
@@ -112,22 +114,34 @@ def _mass(frozen: Discrete, low: float) -> float:
 def _sums(frozen: Discrete, spec: str, smallest: int, largest: int | None, mass: float) -> Sums:
     """The sums over all sizes, or around the mean of a narrow law, or over a long tail, whichever holds the mass."""
     if largest is not None and largest - smallest < TABLE_LIMIT:
-        return _table(frozen, smallest, largest)
-    mean, spread = float(frozen.mean()), float(frozen.std())
-    if 80 * spread + 800 < TABLE_LIMIT and mean <= LARGEST:
-        first = max(smallest, int(mean - 40 * spread) - 400)
-        table = _table(frozen, first, int(mean + 40 * spread) + 400)
-        if abs(table.total - mass) <= _MASS_ERROR * mass:
-            return table
-    tail = LongTail(lambda x: _between(frozen, x), smallest, largest or LARGEST)
-    if abs(tail.total - mass) <= _MASS_ERROR * mass and (largest or tail.last_share < _LAST_SHARE):
-        return tail
-    raise InvalidInput("law", spec, "a law without mass on sizes too large to sum; zipf:EXPONENT:LARGEST is served")
+        found: Table | LongTail | None = _table(frozen, smallest, largest, mass)
+    else:
+        found = _around_mean(frozen, smallest, mass) or _long_tail(frozen, smallest, largest, mass)
+    if found is None:
+        raise InvalidInput("law", spec, "a law whose mass can be summed; for heavy tails use zipf:EXPONENT:LARGEST")
+    return found
 
 
-def _table(frozen: Discrete, first: int, last: int) -> Table:
+def _table(frozen: Discrete, first: int, last: int, mass: float) -> Table | None:
     atoms = np.arange(first, last + 1, dtype=np.float64)
-    return Table(atoms, np.asarray(frozen.pmf(atoms), dtype=np.float64))
+    weights = np.asarray(frozen.pmf(atoms), dtype=np.float64)
+    return Table(atoms, weights) if abs(weights.sum() - mass) <= _MASS_ERROR * mass else None
+
+
+def _around_mean(frozen: Discrete, smallest: int, mass: float) -> Table | None:
+    mean, spread = float(frozen.mean()), float(frozen.std())
+    if not (80 * spread + 800 < TABLE_LIMIT and 0 <= mean <= LARGEST):
+        return None
+    last = int(mean + 40 * spread) + 400
+    if not last * float(np.sum(frozen.pmf(np.array([float(last)])))) < _EDGE * mass:
+        return None
+    return _table(frozen, max(smallest, int(mean - 40 * spread) - 400), last, mass)
+
+
+def _long_tail(frozen: Discrete, smallest: int, largest: int | None, mass: float) -> LongTail | None:
+    tail = LongTail(lambda x: _between(frozen, x), smallest, largest or LARGEST)
+    ends = largest is not None or tail.last_share < _LAST_SHARE
+    return tail if ends and abs(tail.total - mass) <= _MASS_ERROR * mass else None
 
 
 def _between(frozen: Discrete, x: Floats) -> Floats:
@@ -137,7 +151,8 @@ def _between(frozen: Discrete, x: Floats) -> Floats:
         low = np.log(frozen.pmf(below))
         # A whole number is its own value, also next to the end of the support.
         high = np.where(x == below, low, np.log(frozen.pmf(below + 1)))
-        return np.nan_to_num(np.exp(low + (x - below) * (high - low)))
+        between: Floats = np.exp(low + (x - below) * (high - low))
+        return np.nan_to_num(between)
 
 
 def _sample(frozen: Discrete, sums: Sums, rng: np.random.Generator, n: int) -> draw.Ints:

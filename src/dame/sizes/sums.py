@@ -175,7 +175,7 @@ class LongTail(Sums):
 
     @cached_property
     def _head_above(self) -> Floats:
-        return running_sums(self._head[::-1])[::-1] + self._tail_above[0]
+        return running_sums(self._head[::-1])[::-1] + float(self._tail_above[0])
 
     @cached_property
     def _head_sqrt(self) -> Floats:
@@ -183,7 +183,7 @@ class LongTail(Sums):
 
     @cached_property
     def _tail_sqrt(self) -> Floats:
-        return running_sums(self._panel_sqrt) + self._head_sqrt[-1]
+        return running_sums(self._panel_sqrt) + float(self._head_sqrt[-1])
 
     def survival(self, a: Floats) -> Floats:
         """P(m ≥ a) for each a."""
@@ -216,13 +216,15 @@ class LongTail(Sums):
         cut = a - 0.5
         panel = self._panel_of(cut)
         _, weights = gauss(self._density, cut, self._edges[panel + 1])
-        return self._tail_above[panel + 1] + weights.sum(axis=1) / self.total
+        part: Floats = weights.sum(axis=1) / self.total
+        return self._tail_above[panel + 1] + part
 
     def _tail_sqrt_below(self, a: Floats) -> Floats:
         cut = a + 0.5
         panel = self._panel_of(cut)
         at, weights = gauss(self._density, self._edges[panel], cut)
-        return self._tail_sqrt[panel] + (weights * np.sqrt(at)).sum(axis=1) / self.total
+        part: Floats = (weights * np.sqrt(at)).sum(axis=1) / self.total
+        return self._tail_sqrt[panel] + part
 
     def _panel_of(self, cut: Floats) -> NDArray[np.int64]:
         found = np.searchsorted(self._edges, cut, side="right") - 1
