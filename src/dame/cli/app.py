@@ -1,0 +1,89 @@
+"""The list of commands, and the one place where errors become a sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import dame
+from dame.cli.demo import demo
+from dame.cli.plan import plan
+from dame.cli.simulate import simulate
+from dame.errors import DameError, MissingExtra
+
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="dame",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Means of data that never leave people's devices (user-level local differential privacy).\n\n"
+    "Start with `dame demo`, then plan your own study: `dame plan --users 10000 --alpha 0.5 --sizes poisson:5`.",
+)
+for command in (demo, plan, simulate):
+    app.command()(command)
+
+# Typer brings its own copy of Click's exceptions in some versions: take the class from where Typer has it.
+_UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dame {dame.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    del version
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of one call: 0 done, 2 wrong usage or input (one line, no traceback), 1 anything else."""
+    try:
+        outcome = app(arguments, prog_name="dame", standalone_mode=False)
+        return outcome if isinstance(outcome, int) else DONE
+    except typer.Exit as stop:
+        return stop.exit_code
+    except typer.Abort:
+        return INTERRUPTED
+    except MissingExtra as problem:
+        return _complain(str(problem), FAILED)
+    except DameError as problem:
+        return _complain(str(problem), USAGE)
+    except OSError as problem:
+        return _complain(f"{problem.filename or 'file'}: {problem.strerror or problem}", _os_code(problem))
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    except _UsageProblem as problem:
+        return _usage_problem(problem)
+
+
+def _usage_problem(problem: Exception) -> int:
+    message = getattr(problem, "format_message", lambda: str(problem))()
+    if type(problem).__name__ == "NoArgsIsHelpError":
+        typer.echo(message)
+        return USAGE
+    return _complain(" ".join(message.split()), USAGE)
+
+
+def _os_code(problem: OSError) -> int:
+    if isinstance(problem, BrokenPipeError):  # the reader, such as `head`, had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    return USAGE if isinstance(problem, (FileNotFoundError, IsADirectoryError, PermissionError)) else FAILED
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(f"dame: {sentence}", file=sys.stderr)
+    return code

@@ -1,0 +1,61 @@
+"""Options that several commands share, and the reading of what people type."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dame import checks
+from dame.errors import InvalidInput
+from dame.laws import FORMS
+from dame.protocols import PROTOCOLS
+
+SIZE_FORMS = (
+    "constant:100  poisson:5  uniform:1:99  binomial:1000:0.005  geometric:0.1  zipf:1.5:10000  "
+    "two-point:M1:M2:RHO  counts:FILE"
+)
+
+Users = Annotated[str, typer.Option("--users", metavar="N", help="Number of people, such as 10000 or 1e6.")]
+Alpha = Annotated[
+    str,
+    typer.Option(
+        "--alpha", metavar="A", help="Privacy budget α of each person for everything she sends, such as 0.5 or 22/35."
+    ),
+]
+SizesText = Annotated[str, typer.Option("--sizes", metavar="M", help=f"Records per person: {SIZE_FORMS}.")]
+DataText = Annotated[str, typer.Option("--data", metavar="LAW", help=f"Law of the records on [-1, 1]: {FORMS}.")]
+ProtocolName = Annotated[
+    str,
+    typer.Option(
+        "--protocol",
+        metavar="P",
+        help="  ".join(f"**{protocol.name}**: {protocol.summary}." for protocol in PROTOCOLS.values()),
+    ),
+]
+Bounds = Annotated[
+    tuple[str, str],
+    typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
+]
+Seed = Annotated[str | None, typer.Option("--seed", metavar="S", help="Makes the run repeatable.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, nothing else.")]
+
+
+def whole_number(field: str, words: str, low: int = 1, high: int = 10**12) -> int:
+    """A whole number as people type it: `10000`, `10_000` or `1e6`."""
+    value = checks.number_from_text(field, words)
+    if not value.is_integer():
+        raise InvalidInput(field, words, "a whole number")
+    exact = int(words) if words.strip().lstrip("+-").replace("_", "").isdecimal() else int(value)
+    return checks.whole(field, exact, low, high)
+
+
+def seed_number(words: str | None) -> int | None:
+    """The seed, if one was given."""
+    return None if words is None else whole_number("seed", words, 0, 2**63)
+
+
+def bounds_pair(words: tuple[str, str]) -> tuple[float, float]:
+    """The two bounds."""
+    low, high = (checks.number_from_text("bounds", word) for word in words)
+    return checks.bounds(low, high)

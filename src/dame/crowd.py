@@ -1,0 +1,64 @@
+"""The device's arithmetic for many people at once: the same steps as in `dame.device`, on numpy arrays.
+
+Every step is one IEEE operation, in the same order as on the device, so that a crowd and its members one by one come
+to the same bins and places, bit for bit (tested).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dame.device.questions import Measure, Vote
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def bins_of(vote: Vote, means: Floats) -> Ints:
+    """The bin of each mean."""
+    index = np.floor((means - vote.origin) / vote.width)
+    return np.clip(index, 0, vote.bins - 1).astype(np.int64)
+
+
+def ballots(vote: Vote, sizes: Ints, means: Floats) -> Ints:
+    """How many people marked each bin, before any coin is tossed."""
+    centred = np.bincount(bins_of(vote, means[sizes >= vote.min_size]), minlength=vote.bins)
+    reach = vote.neighbours
+    below = np.concatenate(([0], np.cumsum(centred)))
+    places = np.arange(vote.bins)
+    upper = np.minimum(places + reach + 1, vote.bins)
+    return np.asarray(below[upper] - below[np.maximum(places - reach, 0)], dtype=np.int64)
+
+
+def marks(vote: Vote, sizes: Ints, means: Floats) -> tuple[Ints, Ints]:
+    """The first and the last bin that each person votes for; (1, 0) when for none."""
+    bins = bins_of(vote, means)
+    votes = sizes >= vote.min_size
+    first = np.where(votes, np.maximum(bins - vote.neighbours, 0), 1)
+    last = np.where(votes, np.minimum(bins + vote.neighbours, vote.bins - 1), 0)
+    return first, last
+
+
+def weights(measure: Measure, sizes: NDArray[np.int64] | Floats) -> Floats:
+    """The weight sqrt(size ∧ cap) of each person."""
+    effective = sizes.astype(np.float64)
+    if measure.between_sd:
+        effective = effective / (1.0 + effective * (measure.between_sd * measure.between_sd))
+    if measure.cap is not None:
+        np.minimum(effective, measure.cap, out=effective)
+    return np.sqrt(effective, out=effective)
+
+
+def positions(measure: Measure, sizes: Ints, means: Floats) -> Floats:
+    """The place of each person in the window, in [0, 1]."""
+    z = weights(measure, sizes)
+    z *= means - measure.centre
+    z -= measure.left
+    z /= measure.right - measure.left
+    return np.clip(z, 0.0, 1.0, out=z)
+
+
+def grid_points(places: Floats, steps: int) -> Ints:
+    """The nearest of the grid points 0 … steps to each place in [0, 1]."""
+    return np.floor(places * steps + 0.5).astype(np.int64)

@@ -1,0 +1,143 @@
+"""Estimates: integers in, one number with an honest interval out. On the inner scale the bounds are -1 and 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scipy import special
+
+from dame.device.questions import Measure
+from dame.device.randomisers import OneBit
+from dame.tally import Tally
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The result of a study, in its own units: value, standard error, interval, and what could have gone wrong.
+
+    `users` counts the reports of each round; `failure_probability` is the chance, judged from the votes, that the
+    study looked in the wrong place; `notes` are sentences for people.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    level: float = LEVEL
+    users: tuple[int, ...]
+    failure_probability: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """The estimate as a JSON object."""
+        return {
+            "estimate": self.value,
+            "standard_error": self.standard_error,
+            "interval": list(self.interval),
+            "level": self.level,
+            "users": list(self.users),
+            "failure_probability": self.failure_probability,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one round of measuring says about the mean on the inner scale."""
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+
+def read_measure(tally: Tally, mean_weight: float) -> Reading:
+    """The mean θ from the tally of a `Measure`: centre + mean z / E weight, where z = weight·(mean - centre).
+
+    Unbiased as long as nobody's z is cut by the window: E z = E weight·(θ - centre), whatever the sizes. This is
+    equation (hat theta) of the paper, in which sqrt(m̃) - E sqrt(m ∧ m̃) stands as a sum over M.
+    """
+    question = tally.question
+    assert isinstance(question, Measure)
+
+    def theta(mean_report: float) -> float:
+        z = question.left + question.noise.debias(mean_report) * (question.right - question.left)
+        return question.centre + z / mean_weight
+
+    slope = theta(1.0) - theta(0.0)
+    low, high = _mean_interval(tally)
+    error = slope * math.sqrt(_report_variance(tally) / tally.reports)
+    return Reading(value=theta(tally.mean()), standard_error=error, low=theta(low), high=theta(high))
+
+
+def estimate_from_reading(reading: Reading, users: Sequence[int], notes: Sequence[str] = ()) -> Estimate:
+    """The estimate on the inner scale, projected on [-1, 1], where θ is known to lie."""
+    return Estimate(
+        value=_inside(reading.value),
+        standard_error=reading.standard_error,
+        interval=(_inside(reading.low), _inside(reading.high)),
+        users=tuple(users),
+        notes=tuple(notes),
+    )
+
+
+def know_nothing(users: Sequence[int], note: str) -> Estimate:
+    """The estimate when nothing was learnt: the middle, and the whole range as its interval."""
+    return Estimate(value=0.0, standard_error=1.0, interval=(-1.0, 1.0), users=tuple(users), notes=(note,))
+
+
+def widened(estimate: Estimate, failure_probability: float, note: str) -> Estimate:
+    """The estimate with the whole range as its interval: for a study that may have looked in the wrong place."""
+    notes = (*estimate.notes, note)
+    return replace(estimate, interval=(-1.0, 1.0), failure_probability=failure_probability, notes=notes)
+
+
+def in_units(estimate: Estimate, low: float, high: float) -> Estimate:
+    """The estimate, moved from the inner scale to a study's own bounds."""
+    half = (high - low) / 2
+    lower, upper = (to_units(end, low, high) for end in estimate.interval)
+    return replace(
+        estimate,
+        value=to_units(estimate.value, low, high),
+        standard_error=estimate.standard_error * half,
+        interval=(lower, upper),
+    )
+
+
+def to_units(inner: float, low: float, high: float) -> float:
+    """A number on the inner scale [-1, 1] in a study's own units."""
+    return low + (inner + 1) * (high - low) / 2
+
+
+def _inside(value: float) -> float:
+    return min(max(value, -1.0), 1.0)
+
+
+def _is_bit(tally: Tally) -> bool:
+    return isinstance(tally.question, Measure) and isinstance(tally.question.noise, OneBit)
+
+
+def _report_variance(tally: Tally) -> float:
+    """The variance of one report, from the reports themselves: noise and differences between people together."""
+    if _is_bit(tally):
+        return tally.mean() * (1 - tally.mean())
+    # Integers up to the last division: a difference of two large floats would lose its digits.
+    scatter = tally.sums[1] * tally.reports - tally.sums[0] ** 2
+    return scatter / (tally.reports * max(tally.reports - 1, 1))
+
+
+def _mean_interval(tally: Tally) -> tuple[float, float]:
+    """A 95 % interval for the expected report: Wilson's for bits, Student's for noisy grid points."""
+    n, mean = tally.reports, tally.mean()
+    if _is_bit(tally):
+        z2 = float(special.ndtri((1 + LEVEL) / 2)) ** 2
+        middle = (mean + z2 / (2 * n)) / (1 + z2 / n)
+        half = math.sqrt(z2 * (mean * (1 - mean) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+        return middle - half, middle + half
+    if n == 1:
+        return -math.inf, math.inf
+    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(_report_variance(tally) / n)
+    return mean - half, mean + half

@@ -1,0 +1,117 @@
+"""Plans as JSON: one flat object whose keys others rely on, read back strictly."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from dame import checks
+from dame.device.questions import code_from_json, code_json, noise_from_json, noise_json
+from dame.errors import InvalidInput
+from dame.plans import VERSION, Brief, Forecast, MeasureRound, Plan, Round, VoteRound
+from dame.sizes import Sizes
+
+_FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
+_REQUIRED = frozenset({"version", "protocol", "study", "alpha", "users", "bounds", "sizes", "rounds"}) | _FORECAST
+_ROUND_KINDS: dict[str, type[VoteRound | MeasureRound]] = {"vote": VoteRound, "measure": MeasureRound}
+
+
+def plan_to_json(plan: Plan) -> dict[str, object]:
+    """The plan as a JSON object; the protocol's own figures stand beside the common ones."""
+    brief = plan.brief
+    return {
+        "version": VERSION,
+        "protocol": plan.protocol,
+        "study": brief.study,
+        "alpha": brief.alpha,
+        "users": brief.users,
+        "bounds": [brief.low, brief.high],
+        "sizes": brief.sizes.spec,
+        "rounds": [_round_json(round_, brief.users) for round_ in plan.rounds],
+        **dataclasses.asdict(plan.forecast),
+        "notes": list(plan.notes),
+        **plan.details,
+    }
+
+
+def plan_from_json(document: object, detail_names: frozenset[str]) -> Plan:
+    """The plan that a JSON object describes; a protocol's own figures may have the names given."""
+    fields = checks.keys("plan", document, _REQUIRED, detail_names | {"notes"})
+    if fields["version"] != VERSION:
+        raise InvalidInput("plan version", fields["version"], str(VERSION))
+    return Plan(
+        protocol=checks.text("protocol", fields["protocol"], 32),
+        brief=_brief(fields),
+        rounds=tuple(_round(item) for item in _list("rounds", fields["rounds"])),
+        forecast=Forecast(**{name: checks.real(name, fields[name], 0.0, 1e300) for name in _FORECAST}),
+        details={name: _number(name, fields[name]) for name in sorted(detail_names & fields.keys())},
+        notes=tuple(checks.text("notes", note, 2000) for note in _list("notes", fields.get("notes", []))),
+    )
+
+
+def _brief(fields: Mapping[str, object]) -> Brief:
+    ends = _list("bounds", fields["bounds"])
+    if len(ends) != 2:
+        raise InvalidInput("bounds", ends, "a list of two numbers")
+    low, high = checks.bounds(*ends)
+    users = checks.whole("users", fields["users"], 1, 10**12)
+    sizes = Sizes.parse(checks.text("sizes", fields["sizes"], 10**7))
+    study = checks.text("study", fields["study"], 128)
+    return Brief(users=users, alpha=checks.alpha(fields["alpha"]), sizes=sizes, low=low, high=high, study=study)
+
+
+def _round_json(round_: Round, users: int) -> dict[str, object]:
+    kind = "vote" if isinstance(round_, VoteRound) else "measure"
+    plain = {f.name: getattr(round_, f.name) for f in dataclasses.fields(round_) if f.name not in ("code", "noise")}
+    coder: dict[str, object] = (
+        {"code": code_json(round_.code)} if isinstance(round_, VoteRound) else {"noise": noise_json(round_.noise)}
+    )
+    return {"kind": kind, **plain, **coder, "users": round_.share * users}
+
+
+def _round(document: object) -> Round:
+    kind = document.get("kind") if isinstance(document, dict) else document
+    if kind not in _ROUND_KINDS:
+        raise InvalidInput("round kind", kind, "'vote' or 'measure'")
+    names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
+    fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))
+    name, share = checks.text("round name", fields["name"], 32), checks.positive("share", fields["share"], 1.0)
+    return _vote_round(name, share, fields) if kind == "vote" else _measure_round(name, share, fields)
+
+
+def _vote_round(name: str, share: float, fields: Mapping[str, Any]) -> VoteRound:
+    # The remaining ranges are the question's own: it checks them when it is asked.
+    return VoteRound(
+        name=name,
+        share=share,
+        bins=checks.whole("bins", fields["bins"], 1, 2**20),
+        width=checks.positive("width", fields["width"], 1e12),
+        origin=checks.real("origin", fields["origin"], -1.0, 1.0),
+        neighbours=checks.whole("neighbours", fields["neighbours"], 0, 16),
+        min_size=checks.whole("min_size", fields["min_size"], 1, 2**62),
+        code=code_from_json(fields["code"]),
+    )
+
+
+def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> MeasureRound:
+    return MeasureRound(
+        name=name,
+        share=share,
+        half_width=checks.positive("half_width", fields["half_width"], 1e12),
+        cap=None if fields["cap"] is None else checks.positive("cap", fields["cap"], 2.0**62),
+        between_sd=checks.real("between_sd", fields["between_sd"], 0.0, 1.0),
+        mean_weight=checks.positive("mean_weight", fields["mean_weight"], 2.0**31),
+        noise=noise_from_json(fields["noise"]),
+    )
+
+
+def _list(name: str, value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise InvalidInput(name, value, "a list")
+    return value
+
+
+def _number(name: str, value: object) -> float:
+    # Whole numbers stay whole: a size or a count of bins is an integer in the plan and in its JSON.
+    return value if isinstance(value, int) and not isinstance(value, bool) else checks.real(name, value, -1e300, 1e300)

@@ -1,0 +1,167 @@
+"""Plans: the public, frozen description of a study, from which the protocol's state machine runs.
+
+A `Brief` is what people ask for; a planner turns it into a `Plan`. Plans travel as JSON and come back equal.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dame import checks
+from dame.device.questions import MOST_RECORDS, Measure, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.errors import InvalidInput
+from dame.sizes import Sizes
+
+MOST_USERS = 10**12
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What a study is asked to do: so many users, α each, sizes as in M, values between low and high."""
+
+    users: int
+    alpha: float
+    sizes: Sizes
+    low: float = -1.0
+    high: float = 1.0
+    study: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    def __post_init__(self) -> None:
+        checks.whole("users", self.users, 1, MOST_USERS)
+        object.__setattr__(self, "alpha", checks.alpha(self.alpha))
+        low, high = checks.bounds(self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        checks.text("study", self.study, 128)
+        if not isinstance(self.sizes, Sizes):
+            raise InvalidInput("sizes", self.sizes, "a dame.Sizes, such as dame.Sizes.parse('poisson:5')")
+
+    @property
+    def half_range(self) -> float:
+        """Units of the study per unit of the inner scale."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteRound:
+    """A round of voting: all that is known of its question before the study begins."""
+
+    name: str
+    share: float
+    bins: int
+    width: float
+    origin: float = -1.0
+    neighbours: int
+    min_size: int
+    code: UnaryCode
+
+    def ask(self, brief: Brief, index: int) -> Vote:
+        """The question of this round."""
+        return Vote(
+            study=brief.study,
+            round=index,
+            alpha=brief.alpha,
+            low=brief.low,
+            high=brief.high,
+            bins=self.bins,
+            width=self.width,
+            origin=self.origin,
+            neighbours=self.neighbours,
+            min_size=min(self.min_size, MOST_RECORDS),
+            code=self.code,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRound:
+    """A round of measuring: window and weights are known, the centre follows from the rounds before.
+
+    `half_width` is in units of z (see `Measure`), and `mean_weight` is the expected weight E sqrt(m ∧ cap) under M.
+    """
+
+    name: str
+    share: float
+    half_width: float
+    cap: float | None
+    between_sd: float = 0.0
+    mean_weight: float
+    noise: OneBit | DiscreteLaplace
+
+    def ask(self, brief: Brief, index: int, centre: float, window: tuple[float, float] | None = None) -> Measure:
+        """The question of this round around a centre; `window` narrows [-half_width, half_width]."""
+        left, right = window or (-self.half_width, self.half_width)
+        return Measure(
+            study=brief.study,
+            round=index,
+            alpha=brief.alpha,
+            low=brief.low,
+            high=brief.high,
+            centre=centre,
+            left=left,
+            right=right,
+            cap=self.cap,
+            between_sd=self.between_sd,
+            noise=self.noise,
+        )
+
+
+Round = VoteRound | MeasureRound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a plan promises, in the study's units: errors given a right location, the chance of a wrong one, and bounds.
+
+    `limit_mse` is the information limit, `lower_bound` and `upper_bound` are Theorems 1 and 2 of the paper; all three
+    are mean squared errors.
+    """
+
+    predicted_rmse: float
+    failure_probability: float
+    limit_mse: float
+    lower_bound: float
+    upper_bound: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A frozen study: what was asked, the protocol, its rounds, the forecast, and the protocol's own `details`."""
+
+    protocol: str
+    brief: Brief
+    rounds: tuple[Round, ...]
+    forecast: Forecast
+    details: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        checks.text("protocol", self.protocol, 32)
+        if not self.rounds:
+            raise InvalidInput("rounds", [], "a list of at least one round")
+        for share in self.shares:
+            checks.positive("share", share, 1.0)
+        object.__setattr__(self, "details", dict(self.details))
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of the users that each round is given."""
+        return tuple(round_.share for round_ in self.rounds)
+
+    @property
+    def users(self) -> int:
+        """Number of users that the plan was made for."""
+        return self.brief.users
+
+    @property
+    def alpha(self) -> float:
+        """The budget of each user."""
+        return self.brief.alpha
+
+    @property
+    def study(self) -> str:
+        """The identity of the study."""
+        return self.brief.study

@@ -1,0 +1,87 @@
+"""Populations: where (size, mean) pairs come from. On the inner scale, means lie in [-1, 1]."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from dame.errors import InvalidInput, Mismatch
+from dame.laws import Law
+from dame.sizes import Sizes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Chunk = tuple[Ints, Floats]
+"""Sizes and means of some users."""
+
+USERS_AT_ONCE = 2**17
+
+
+class Population(ABC):
+    """Users, each with a number of records and their mean, in chunks of bounded memory."""
+
+    @property
+    @abstractmethod
+    def truth(self) -> float:
+        """The mean that a study is after, on the inner scale."""
+
+    @abstractmethod
+    def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
+        """The users of each round, every user in exactly one of them, at random in proportion to the shares."""
+
+    @staticmethod
+    def synthetic(sizes: Sizes, law: Law) -> Population:
+        """Fresh users each time: sizes drawn from M, records from one law."""
+        return _Synthetic(sizes, law)
+
+    @staticmethod
+    def arrays(sizes: ArrayLike, means: ArrayLike) -> Population:
+        """Fixed users, given by the size and the mean (in [-1, 1]) of each; the truth is the mean of their means."""
+        return _Arrays(np.asarray(sizes), np.asarray(means))
+
+
+class _Synthetic(Population):
+    def __init__(self, sizes: Sizes, law: Law) -> None:
+        self._sizes = sizes
+        self._law = law
+
+    @property
+    def truth(self) -> float:
+        return self._law.mean
+
+    def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
+        # Users are alike, so hashing each to a round amounts to a multinomial split of their number.
+        counts = rng.multinomial(users, np.asarray(shares) / np.sum(shares))
+        return [self._chunks(int(count), rng) for count in counts]
+
+    def _chunks(self, users: int, rng: Generator) -> Iterator[Chunk]:
+        for start in range(0, users, USERS_AT_ONCE):
+            sizes = self._sizes.sample(rng, min(USERS_AT_ONCE, users - start))
+            yield sizes, self._law.user_means(rng, sizes)
+
+
+class _Arrays(Population):
+    def __init__(self, sizes: NDArray[np.generic], means: NDArray[np.generic]) -> None:
+        if sizes.ndim != 1 or sizes.shape != means.shape or not len(sizes):
+            raise InvalidInput("sizes and means", (sizes.shape, means.shape), "two lists of one length, not empty")
+        if sizes.dtype.kind not in "iu" or not (sizes.astype(np.int64) >= 1).all():
+            raise InvalidInput("sizes", f"{sizes.dtype} array", "whole numbers of at least 1")
+        if means.dtype.kind not in "iuf" or not (np.abs(means.astype(np.float64)) <= 1).all():
+            raise InvalidInput("means", f"{means.dtype} array", "numbers from -1 to 1")
+        self._sizes = sizes.astype(np.int64)
+        self._means = means.astype(np.float64)
+
+    @property
+    def truth(self) -> float:
+        return float(np.mean(self._means))
+
+    def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
+        if users != len(self._sizes):
+            raise Mismatch(f"the plan is for {users} users, the population has {len(self._sizes)}")
+        borders = np.cumsum(shares)[:-1] / np.sum(shares)
+        rounds = np.searchsorted(borders, rng.random(users), side="right")
+        return [iter([(self._sizes[rounds == index], self._means[rounds == index])]) for index in range(len(shares))]

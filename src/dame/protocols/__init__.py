@@ -1,0 +1,71 @@
+"""The protocols by name, and the three calls that drive any of them: `plan`, `first`, `next`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from dame.device.questions import Question
+from dame.errors import InvalidInput
+from dame.estimate import Estimate
+from dame.plan_codec import plan_from_json as _plan_from_json
+from dame.plans import Brief, Plan
+from dame.protocols.base import Protocol
+from dame.protocols.duchi import Duchi
+from dame.protocols.kent import Kent
+from dame.protocols.one_bit import OneBitMean
+from dame.protocols.paper import Paper
+from dame.sizes import Sizes
+from dame.tally import Tally
+
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+    {protocol.name: protocol for protocol in (Paper(), Kent(), Duchi(), OneBitMean())}
+)
+DEFAULT = "paper"
+
+
+def protocol_named(name: str) -> Protocol:
+    """The protocol of that name."""
+    if name not in PROTOCOLS:
+        raise InvalidInput("protocol", name, f"one of {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[name]
+
+
+def plan(
+    *,
+    users: int,
+    alpha: float,
+    sizes: Sizes,
+    protocol: str = DEFAULT,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+    study: str | None = None,
+) -> Plan:
+    """A plan for a study with so many users, each with budget α and sizes as in M, of values within the bounds.
+
+    `study` is the identity that keeps a device from answering twice; a random one is drawn when none is given.
+    """
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise InvalidInput("bounds", bounds, "two numbers") from None
+    identity = {} if study is None else {"study": study}
+    return protocol_named(protocol).plan(Brief(users=users, alpha=alpha, sizes=sizes, low=low, high=high, **identity))
+
+
+def plan_from_json(document: object) -> Plan:
+    """The plan that a JSON object describes."""
+    name = document.get("protocol") if isinstance(document, dict) else document
+    return _plan_from_json(document, protocol_named(str(name)).details)
+
+
+def first(plan: Plan) -> Question:
+    """The question of the first round."""
+    return protocol_named(plan.protocol).question(plan, ())
+
+
+def next(plan: Plan, tallies: Sequence[Tally]) -> Question | Estimate:
+    """The next question, or the estimate when every round has its tally."""
+    return protocol_named(plan.protocol).next(plan, tallies)
+
+
+__all__ = ["DEFAULT", "PROTOCOLS", "Protocol", "first", "next", "plan", "plan_from_json", "protocol_named"]

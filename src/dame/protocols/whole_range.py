@@ -1,0 +1,39 @@
+"""One round over the whole range: every user reports her mean once, and counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dame.device.questions import Question
+from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.estimate import Estimate, estimate_from_reading, read_measure
+from dame.plans import Brief, MeasureRound, Plan
+from dame.protocols.base import Protocol, forecast
+from dame.tally import Tally
+
+
+class WholeRange(Protocol):
+    """A single `Measure` on [-1, 1] with equal weights; the noise is what its children choose."""
+
+    def noise(self, alpha: float) -> OneBit | DiscreteLaplace:
+        """The randomiser that spends α."""
+        raise NotImplementedError
+
+    def plan(self, brief: Brief) -> Plan:
+        """One round for everybody; the error is predicted for the hardest law, fair records of -1 and 1."""
+        noise = self.noise(brief.alpha)
+        ask = MeasureRound(name="measure", share=1.0, half_width=1.0, cap=1.0, mean_weight=1.0, noise=noise)
+        worst = 4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)
+        return Plan(protocol=self.name, brief=brief, rounds=(ask,), forecast=forecast(brief, worst / brief.users))
+
+    def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
+        """The one question."""
+        (only,) = plan.rounds
+        assert isinstance(only, MeasureRound)
+        return only.ask(plan.brief, 0, centre=0.0)
+
+    def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
+        """The debiased mean of the reports."""
+        (only,), (tally,) = plan.rounds, tallies
+        assert isinstance(only, MeasureRound)
+        return estimate_from_reading(read_measure(tally, only.mean_weight), [tally.reports])

@@ -1,0 +1,185 @@
+"""Simulation: drives a protocol over a population, many times, with the law of the device but without its coins.
+
+Reports are never drawn one by one where their sum has a known law: the bits of a vote are binomial given how many
+people marked each bin. The generator is fast, not secure; nothing drawn here may leave a device.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dame import checks, crowd
+from dame.device.exact import WORD
+from dame.device.questions import Measure, Question, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.estimate import Estimate, to_units
+from dame.plans import MeasureRound, Plan
+from dame.population import Chunk, Population
+from dame.protocols import next as next_step
+from dame.tally import Tally
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A study that was played: its estimate, and the tally of every round."""
+
+    estimate: Estimate
+    tallies: tuple[Tally, ...]
+
+
+def run(plan: Plan, population: Population, seed: int | None = None) -> Estimate:
+    """The estimate of one simulated study."""
+    return play(plan, population, np.random.default_rng(seed)).estimate
+
+
+def play(plan: Plan, population: Population, rng: Generator) -> Played:
+    """One simulated study: ask, let the users of the round answer, tally, and go on until there is an estimate."""
+    tallies: list[Tally] = []
+    for group in population.groups(plan.users, plan.shares, rng):
+        question = next_step(plan, tallies)
+        assert not isinstance(question, Estimate)
+        tallies.append(draw_tally(question, group, rng))
+    estimate = next_step(plan, tallies)
+    assert isinstance(estimate, Estimate)
+    return Played(estimate=estimate, tallies=tuple(tallies))
+
+
+def draw_tally(question: Question, group: Iterable[Chunk], rng: Generator) -> Tally:
+    """The tally of a group's reports, drawn from exactly the law that the devices' reports would give it."""
+    if isinstance(question, Vote):
+        return _vote_tally(question, group, rng)
+    if isinstance(question.noise, OneBit):
+        return _bit_tally(question, question.noise, group, rng)
+    return _laplace_tally(question, question.noise, group, rng)
+
+
+def _vote_tally(question: Vote, group: Iterable[Chunk], rng: Generator) -> Tally:
+    users, marked = 0, np.zeros(question.bins, dtype=np.int64)
+    for sizes, means in group:
+        users += len(sizes)
+        marked += crowd.ballots(question, sizes, means)
+    yes, no = question.code.yes / WORD, question.code.no / WORD
+    ones = rng.binomial(marked, yes) + rng.binomial(users - marked, no)
+    return Tally(question=question, reports=users, sums=tuple(ones.tolist()))
+
+
+def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Generator) -> Tally:
+    users = ones = 0
+    base, rise = noise.low / WORD, (noise.high - noise.low) / WORD
+    for sizes, means in group:
+        chances = crowd.positions(question, sizes, means)
+        chances *= rise
+        chances += base
+        users += len(sizes)
+        ones += int(np.count_nonzero(rng.random(len(sizes)) < chances))
+    return Tally(question=question, reports=users, sums=(ones,))
+
+
+def _laplace_tally(question: Measure, noise: DiscreteLaplace, group: Iterable[Chunk], rng: Generator) -> Tally:
+    users = total = squares = 0
+    for sizes, means in group:
+        values = crowd.grid_points(crowd.positions(question, sizes, means), noise.steps)
+        values += _fast_discrete_laplace(noise.scale, len(sizes), rng)
+        np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
+        users += len(sizes)
+        total += int(values.sum())
+        squares += sum_of_squares(values)
+    return Tally(question=question, reports=users, sums=(total, squares))
+
+
+def _fast_discrete_laplace(scale: int, count: int, rng: Generator) -> Ints:
+    # The whole part of an exponential variable of mean `scale` is geometric, and the difference of two such is the law.
+    one, other = np.floor(rng.standard_exponential((2, count)) * scale)
+    return np.asarray(one - other, dtype=np.int64)
+
+
+def sum_of_squares(values: Ints) -> int:
+    """The exact sum of squares of integers below 2^52 in magnitude, without overflow."""
+    # With v = a·2^26 + b, every sum of up to 2^10 products of halves stays below 2^63.
+    upper, lower = values >> 26, values & (2**26 - 1)
+    starts = np.arange(0, len(values), 2**10)
+    parts = (np.add.reduceat(product, starts) for product in (upper * upper, upper * lower, lower * lower))
+    high, cross, low = (sum(map(int, part)) for part in parts) if len(values) else (0, 0, 0)
+    return (high << 52) + (cross << 27) + low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """What many simulated studies showed, in the study's units; names as in the JSON that others rely on.
+
+    `failures` counts the studies that measured in a window without θ; `bias_se` is the standard error of `bias`.
+    """
+
+    mse: float
+    rmse: float
+    bias: float
+    bias_se: float
+    theta: float
+    limit_mse: float
+    ratio_to_limit: float
+    coverage: float
+    interval_width: float
+    failures: int
+    repetitions: int
+    seconds: float
+
+
+def simulate(
+    plan: Plan,
+    population: Population,
+    repetitions: int,
+    seed: int | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Simulation:
+    """Summary of so many simulated studies; `progress` is told after each how many are done."""
+    checks.whole("repetitions", repetitions, 1, 10**9)
+    started = time.perf_counter()
+    truth = to_units(population.truth, plan.brief.low, plan.brief.high)
+    rows = np.empty((repetitions, 3))
+    failures = 0
+    for index, child in enumerate(np.random.SeedSequence(seed).spawn(repetitions)):
+        played = play(plan, population, np.random.default_rng(child))
+        rows[index] = (played.estimate.value, *played.estimate.interval)
+        failures += missed(plan, played, population.truth)
+        progress(index + 1)
+    return _summary(plan, rows, truth, failures, time.perf_counter() - started)
+
+
+def missed(plan: Plan, played: Played, theta: float) -> bool:
+    """Whether some round measured in a window that does not hold θ (given on the inner scale)."""
+    for round_, tally in zip(plan.rounds, played.tallies, strict=True):
+        if isinstance(round_, MeasureRound) and isinstance(tally.question, Measure):
+            z = round_.mean_weight * (theta - tally.question.centre)
+            if not tally.question.left <= z <= tally.question.right:
+                return True
+    return False
+
+
+def _summary(plan: Plan, rows: NDArray[np.float64], truth: float, failures: int, seconds: float) -> Simulation:
+    values, lows, highs = rows.T
+    errors = values - truth
+    mse = float(np.mean(errors**2))
+    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else math.inf
+    return Simulation(
+        mse=mse,
+        rmse=math.sqrt(mse),
+        bias=float(np.mean(errors)),
+        bias_se=spread / math.sqrt(len(errors)),
+        theta=truth,
+        limit_mse=plan.forecast.limit_mse,
+        ratio_to_limit=mse / plan.forecast.limit_mse,
+        coverage=float(np.mean((lows <= truth) & (truth <= highs))),
+        interval_width=float(np.mean(highs - lows)),
+        failures=failures,
+        repetitions=len(errors),
+        seconds=seconds,
+    )
