@@ -50,10 +50,11 @@ def weights(measure: Measure, sizes: NDArray[np.int64] | Floats) -> Floats:
     return np.sqrt(effective, out=effective)
 
 
-def positions(measure: Measure, sizes: Ints, means: Floats) -> Floats:
-    """The place of each person in the window, in [0, 1]."""
+def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.bool_] | None = None) -> Floats:
+    """The place of each person in the window, in [0, 1], given the arm of the dither that each is in."""
+    below, above = measure.arm_centre(0), measure.arm_centre(1)
     z = weights(measure, sizes)
-    z *= means - measure.centre
+    z *= means - (below if arms is None else np.where(arms, above, below))
     z -= measure.left
     z /= measure.right - measure.left
     return np.clip(z, 0.0, 1.0, out=z)

@@ -63,7 +63,7 @@ def play_demo(
     seed: int | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Demo:
-    """One study from plan to estimate, device by device; `progress` is told after each round how many devices have answered."""
+    """One study, device by device; `progress` is told after each round how many devices have answered."""
     started = time.perf_counter()
     sizes = Sizes.parse(DAYS)
     study = "screen-time-" + (secrets.token_hex(8) if seed is None else str(seed))

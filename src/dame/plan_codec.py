@@ -101,6 +101,7 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
         half_width=checks.positive("half_width", fields["half_width"], 1e12),
         cap=None if fields["cap"] is None else checks.positive("cap", fields["cap"], 2.0**62),
         between_sd=checks.real("between_sd", fields["between_sd"], 0.0, 1.0),
+        dither=checks.real("dither", fields["dither"], 0.0, 2.0),
         mean_weight=checks.positive("mean_weight", fields["mean_weight"], 2.0**31),
         noise=noise_from_json(fields["noise"]),
     )

@@ -88,6 +88,7 @@ class MeasureRound:
     half_width: float
     cap: float | None
     between_sd: float = 0.0
+    dither: float = 0.0
     mean_weight: float
     noise: OneBit | DiscreteLaplace
 
@@ -105,6 +106,7 @@ class MeasureRound:
             right=right,
             cap=self.cap,
             between_sd=self.between_sd,
+            dither=self.dither,
             noise=self.noise,
         )
 

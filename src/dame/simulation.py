@@ -75,13 +75,20 @@ def _vote_tally(question: Vote, group: Iterable[Chunk], rng: Generator) -> Tally
 def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Generator) -> Tally:
     users = ones = 0
     base, rise = noise.low / WORD, (noise.high - noise.low) / WORD
+    above = ones_above = 0
     for sizes, means in group:
-        chances = crowd.positions(question, sizes, means)
+        arms = rng.random(len(sizes)) < 0.5 if question.dither else None
+        chances = crowd.positions(question, sizes, means, arms)
         chances *= rise
         chances += base
+        bits = rng.random(len(sizes)) < chances
         users += len(sizes)
-        ones += int(np.count_nonzero(rng.random(len(sizes)) < chances))
-    return Tally(question=question, reports=users, sums=(ones,))
+        ones += int(np.count_nonzero(bits))
+        if arms is not None:
+            above += int(np.count_nonzero(arms))
+            ones_above += int(np.count_nonzero(bits & arms))
+    sums = (ones - ones_above, above, ones_above) if question.dither else (ones,)
+    return Tally(question=question, reports=users, sums=sums)
 
 
 def _laplace_tally(question: Measure, noise: DiscreteLaplace, group: Iterable[Chunk], rng: Generator) -> Tally:

@@ -17,7 +17,8 @@ MOST_REPORTS = 2**50
 class Tally:
     """How many reports of a question were added, and the sums of their entries: integers only, in any order the same.
 
-    The entries of a vote are its bits; of a one-bit report its bit; of a noisy grid point the point and its square.
+    The entries of a vote are its bits; of a one-bit report its bit (with a dither, split by arm); of a noisy grid
+    point the point and its square.
     """
 
     question: Question
@@ -85,4 +86,4 @@ def _entry_limits(question: Question) -> list[tuple[int, int]]:
     low, high = value_range(question)
     if low < 0:
         return [(low, high), (0, max(low * low, high * high))]
-    return [(0, 1)] * question.report_bits
+    return [(0, 1)] * len(tally_entries(question, 0))

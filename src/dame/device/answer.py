@@ -31,6 +31,9 @@ def respond(question: Question, person: Summary, coins: Coins) -> Report:
     """The report on a person whose records are summarised already."""
     if isinstance(question, Vote):
         value = question.code.draw(*question.marks(person), question.bins, coins)
+    elif question.dither:
+        arm = coins.words(1)[0] >> 63
+        value = arm << 1 | question.noise.draw(question.position(person, arm), coins)
     else:
         value = question.noise.draw(question.position(person), coins)
     return Report(question=question_id(question), value=value)

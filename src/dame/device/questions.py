@@ -53,8 +53,8 @@ class Vote(_Asked):
     """Which bin holds your mean? The bins are [origin + j·width, origin + (j+1)·width), the outer ones open-ended.
 
     A person with at least `min_size` records marks the bin of her mean and `neighbours` bins on either side; anybody
-    else marks nothing. Every bit goes through the same coins. In the paper: equations (Vuj) and (privatization-
-    sheme), neighbours = 1.
+    else marks nothing. Every bit goes through the same coins. In the paper: equations (Vuj) and (privatization
+    scheme), neighbours = 1.
     """
 
     bins: int
@@ -134,6 +134,9 @@ class Measure(_Asked):
     `cap` None stands for no cap. With `between_sd` b > 0 the size m counts as the effective size 1/(1/m + b²). A cap
     of 1 gives every person the same weight. In the paper: the shrunk, projected mean, with cap m̃ and z =
     sqrt(m̃)·(x̂ - s).
+
+    With `dither` d > 0 a fair coin of the device moves the centre to centre - d (arm 0) or centre + d (arm 1), and the
+    report says which: the two arms together tell how strongly the bits react to the mean.
     """
 
     centre: float
@@ -141,6 +144,7 @@ class Measure(_Asked):
     right: float
     cap: float | None = None
     between_sd: float = 0.0
+    dither: float = 0.0
     noise: OneBit | DiscreteLaplace
 
     def __post_init__(self) -> None:
@@ -149,6 +153,9 @@ class Measure(_Asked):
         self._set_real("left", -1e12, 1e12)
         self._set_real("right", -1e12, 1e12)
         self._set_real("between_sd", 0.0, 1.0)
+        self._set_real("dither", 0.0, 2.0)
+        if self.dither and not isinstance(self.noise, OneBit):
+            raise InvalidInput("dither", self.dither, "0 unless the noise is one bit")
         if self.cap is not None:
             self._set_real("cap", 1e-12, float(MOST_RECORDS))
         if not self.right - self.left >= 1e-12:
@@ -166,9 +173,13 @@ class Measure(_Asked):
         effective = size / (1.0 + size * (self.between_sd * self.between_sd)) if self.between_sd else float(size)
         return math.sqrt(effective if self.cap is None else min(effective, self.cap))
 
-    def position(self, person: Summary) -> float:
+    def arm_centre(self, arm: int) -> float:
+        """The centre that goes with an arm of the dither."""
+        return self.centre + self.dither if arm else self.centre - self.dither
+
+    def position(self, person: Summary, arm: int = 0) -> float:
         """The place of a person in the window, 0 at its left and 1 at its right end, cut to [0, 1]."""
-        z = self.weight(person.size) * (person.mean - self.centre)
+        z = self.weight(person.size) * (person.mean - self.arm_centre(arm))
         return min(max((z - self.left) / (self.right - self.left), 0.0), 1.0)
 
     def epsilon(self) -> float:
@@ -177,12 +188,14 @@ class Measure(_Asked):
 
     @property
     def report_bits(self) -> int:
-        """Size of a report: one bit, or a two's complement integer that holds the noise's whole range."""
-        return 1 if isinstance(self.noise, OneBit) else (self.noise.steps + self.noise.reach).bit_length() + 1
+        """Size of a report: a bit (and the arm), or a two's complement integer that holds the noise's whole range."""
+        if isinstance(self.noise, OneBit):
+            return 2 if self.dither else 1
+        return (self.noise.steps + self.noise.reach).bit_length() + 1
 
     def to_json(self) -> dict[str, object]:
         """The question as a JSON object."""
-        return {"kind": "measure", **_plain(self), "noise": _noise_json(self.noise)}
+        return {"kind": "measure", **_plain(self), "noise": noise_json(self.noise)}
 
 
 Question = Vote | Measure
@@ -206,7 +219,7 @@ def question_tag(question: Question) -> bytes:
 
 _SHARED = frozenset({"kind", "version", "study", "round", "alpha", "low", "high"})
 _VOTE = _SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
-_MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "noise"}
+_MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "dither", "noise"}
 VERSION = 1
 
 
@@ -220,8 +233,8 @@ def question_from_json(document: object) -> Question:
         raise InvalidInput("question version", "another", str(VERSION))
     del fields["kind"]
     if kind == "vote":
-        return Vote(**{**fields, "code": _code_from_json(fields["code"])})  # type: ignore[arg-type]
-    return Measure(**{**fields, "noise": _noise_from_json(fields["noise"])})  # type: ignore[arg-type]
+        return Vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]
+    return Measure(**{**fields, "noise": noise_from_json(fields["noise"])})  # type: ignore[arg-type]
 
 
 def _plain(question: Vote | Measure) -> dict[str, object]:
@@ -232,13 +245,20 @@ def _plain(question: Vote | Measure) -> dict[str, object]:
     }
 
 
-def _noise_json(noise: OneBit | DiscreteLaplace) -> dict[str, object]:
+def code_json(code: UnaryCode) -> dict[str, object]:
+    """A unary code as a JSON object."""
+    return {"yes": _hex(code.yes), "no": _hex(code.no)}
+
+
+def noise_json(noise: OneBit | DiscreteLaplace) -> dict[str, object]:
+    """The noise of a measurement as a JSON object."""
     if isinstance(noise, OneBit):
         return {"kind": "one-bit", "low": _hex(noise.low), "high": _hex(noise.high)}
     return {"kind": "laplace", "steps": noise.steps, "scale": noise.scale}
 
 
-def _noise_from_json(document: object) -> OneBit | DiscreteLaplace:
+def noise_from_json(document: object) -> OneBit | DiscreteLaplace:
+    """The noise that a JSON object describes."""
     kind = document.get("kind") if isinstance(document, dict) else document
     if kind == "one-bit":
         fields = checks.keys("noise", document, frozenset({"kind", "low", "high"}), frozenset())
@@ -249,7 +269,8 @@ def _noise_from_json(document: object) -> OneBit | DiscreteLaplace:
     raise InvalidInput("noise kind", kind, "'one-bit' or 'laplace'")
 
 
-def _code_from_json(document: object) -> UnaryCode:
+def code_from_json(document: object) -> UnaryCode:
+    """The unary code that a JSON object describes."""
     fields = checks.keys("code", document, frozenset({"yes", "no"}), frozenset())
     return UnaryCode(yes=_unhex(fields["yes"]), no=_unhex(fields["no"]))
 

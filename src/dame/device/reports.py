@@ -1,8 +1,8 @@
 """Reports: all that ever leaves a device, and the strict codec of their bytes.
 
 A report is 8 bytes that name the question, then the value in as few bytes as hold it: the bits of a vote, bin j as
-bit j % 8 of byte j // 8; a single bit; or a noisy grid point as a big-endian two's complement integer. One value has
-exactly one encoding.
+bit j % 8 of byte j // 8; a single bit, with a dither the arm as bit 1; or a noisy grid point as a big-endian two's
+complement integer. One value has exactly one encoding.
 """
 
 from __future__ import annotations
@@ -61,10 +61,19 @@ def value_range(question: Question) -> tuple[int, int]:
 
 
 def tally_entries(question: Question, value: int) -> tuple[int, ...]:
-    """The integers that a report adds to a tally: its bits, or a noisy grid point and its square."""
+    """The integers that a report adds to a tally.
+
+    The bits of a vote; one bit; with a dither the bit of arm 0, the arm, and the bit of arm 1; a noisy grid point and
+    its square.
+    """
     if isinstance(question, Vote):
         return tuple(value >> bin_ & 1 for bin_ in range(question.bins))
-    return (value,) if question.report_bits == 1 else (value, value * value)
+    if isinstance(question.noise, DiscreteLaplace):
+        return value, value * value
+    if question.dither:
+        bit, arm = value & 1, value >> 1
+        return bit & ~arm, arm, bit & arm
+    return (value,)
 
 
 def _signed(question: Question) -> bool:

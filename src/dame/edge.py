@@ -1,0 +1,101 @@
+"""Reports of many people at once, at an edge site that holds their records: exact, secure, and fast.
+
+The coins are those of `dame.batch`: a stream cipher keyed by the operating system, compared with integer thresholds.
+The reports are the same bytes that `dame.device` would send, one row for each person.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dame import crowd
+from dame.batch import SecureWords, Words, bits, count_reports, discrete_laplace, vote_matrix
+from dame.device.questions import TAG_BYTES, Measure, Question, Vote, question_tag
+from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
+from dame.device.reports import report_bytes, value_range
+from dame.errors import RejectedReport
+from dame.simulation import sum_of_squares
+from dame.tally import Tally
+
+Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def answer_many(question: Question, sizes: Ints, means: Floats, words: Words | None = None) -> Bytes:
+    """One encoded report a row, drawn with secure coins unless others are given (for tests)."""
+    coins = SecureWords() if words is None else words
+    reports = np.empty((len(sizes), report_bytes(question)), dtype=np.uint8)
+    reports[:, :TAG_BYTES] = np.frombuffer(question_tag(question), dtype=np.uint8)
+    reports[:, TAG_BYTES:] = _payloads(question, sizes, means, coins)
+    return reports
+
+
+def tally_reports(question: Question, reports: Bytes) -> Tally:
+    """The tally of encoded reports, one a row; a row that no device could have sent is a RejectedReport."""
+    if reports.ndim != 2 or reports.dtype != np.uint8 or reports.shape[1] != report_bytes(question):
+        raise RejectedReport("length", f"reports of this question have {report_bytes(question)} bytes")
+    if (reports[:, :TAG_BYTES] != np.frombuffer(question_tag(question), dtype=np.uint8)).any():
+        raise RejectedReport("question", "a report answers another question")
+    payloads = np.ascontiguousarray(reports[:, TAG_BYTES:])
+    if isinstance(question, Vote):
+        return _vote_tally(question, payloads)
+    if isinstance(question.noise, OneBit):
+        return _bit_tally(question, payloads[:, 0])
+    return _laplace_tally(question, payloads)
+
+
+def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> Bytes:
+    if isinstance(question, Vote):
+        first, last = crowd.marks(question, sizes, means)
+        return vote_matrix(words, question.code.yes, question.code.no, question.bins, first, last).reports()
+    if isinstance(question.noise, DiscreteLaplace):
+        return _noisy_points(question, question.noise, sizes, means, words)
+    arms = words.take(len(sizes)) >> np.uint64(63) != 0 if question.dither else None
+    drawn = bits(words, thresholds(question.noise, crowd.positions(question, sizes, means, arms)))
+    value = drawn.astype(np.uint8) if arms is None else drawn + 2 * arms.astype(np.uint8)
+    return np.asarray(value, dtype=np.uint8)[:, None]
+
+
+def thresholds(noise: OneBit, places: Floats) -> NDArray[np.uint64]:
+    """The integer threshold of each place in the window, exactly as on the device."""
+    steps = crowd.grid_points(places, POSITION_STEPS).astype(np.uint64)
+    high, low = divmod(noise.high - noise.low, POSITION_STEPS)
+    # (span · steps) >> 32 without leaving 64 bits: the upper half of the span times steps needs no shift.
+    return np.uint64(noise.low) + np.uint64(high) * steps + (np.uint64(low) * steps >> np.uint64(32))
+
+
+def _noisy_points(question: Measure, noise: DiscreteLaplace, sizes: Ints, means: Floats, words: Words) -> Bytes:
+    values = crowd.grid_points(crowd.positions(question, sizes, means), noise.steps)
+    values += discrete_laplace(words, noise.scale, len(sizes))
+    np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
+    length = report_bytes(question) - TAG_BYTES
+    return values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - length :]
+
+
+def _vote_tally(question: Vote, payloads: Bytes) -> Tally:
+    padding = question.bins % 8
+    if padding and (payloads[:, -1] >> padding).any():
+        raise RejectedReport("range", "a report has bits beyond the last bin")
+    ones = count_reports(payloads, question.bins)
+    return Tally(question=question, reports=len(payloads), sums=tuple(ones.tolist()))
+
+
+def _bit_tally(question: Measure, values: Bytes) -> Tally:
+    if (values >> question.report_bits).any():
+        raise RejectedReport("range", "a report has a value outside the range of this question")
+    counts = np.bincount(values, minlength=4).tolist()
+    sums = (counts[1], counts[2] + counts[3], counts[3]) if question.dither else (counts[1],)
+    return Tally(question=question, reports=len(values), sums=sums)
+
+
+def _laplace_tally(question: Measure, payloads: Bytes) -> Tally:
+    wide = np.zeros((len(payloads), 8), dtype=np.uint8)
+    wide[:, : payloads.shape[1]] = payloads
+    # Left-aligned in 64 bits, an arithmetic shift brings the sign along.
+    values = wide.view(">i8").astype(np.int64).reshape(-1) >> 8 * (8 - payloads.shape[1])
+    low, high = value_range(question)
+    if len(values) and not (low <= values.min() and values.max() <= high):
+        raise RejectedReport("range", "a report has a value outside the range of this question")
+    return Tally(question=question, reports=len(values), sums=(int(values.sum()), sum_of_squares(values)))
