@@ -1,6 +1,8 @@
-"""Matrices of bits, 64 to a word: counting ones, and turning columns into rows."""
+"""Matrices of bits in words: counting ones, and turning columns into rows."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,18 +10,10 @@ from numpy.typing import NDArray
 from dame.batch.words import WordArray
 
 SIDE = 64
+"""Side of the squares that whole words make."""
 
-_STAGES = tuple(
-    (half, np.uint64(half), np.uint64(mask))
-    for half, mask in (
-        (32, 0x00000000FFFFFFFF),
-        (16, 0x0000FFFF0000FFFF),
-        (8, 0x00FF00FF00FF00FF),
-        (4, 0x0F0F0F0F0F0F0F0F),
-        (2, 0x3333333333333333),
-        (1, 0x5555555555555555),
-    )
-)
+Unsigned = TypeVar("Unsigned", bound=np.unsignedinteger)
+
 _ONES_OF_BYTE = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 
 
@@ -29,23 +23,36 @@ def ones_per_row(packed: WordArray) -> NDArray[np.int64]:
     return ones
 
 
-def transpose_squares(squares: WordArray) -> WordArray:
-    """The 64×64 bit squares turned over: bit j of [i, k] becomes bit i of [j, k]. The argument is used up.
+def transpose_squares(squares: NDArray[Unsigned]) -> NDArray[Unsigned]:
+    """Bit squares turned over: bit j of [i, k] becomes bit i of [j, k]. The argument is used up.
 
-    Each stage swaps the off-diagonal quarters of ever smaller squares: 32 × 32 bits, 16 × 16, …, 1 × 1.
+    The side of a square is the number of bits of the type, which is also the number of rows. Each stage swaps the
+    off-diagonal quarters of ever smaller squares, down to single bits.
     """
-    swap = np.empty((SIDE // 2, squares.shape[1]), np.uint64)
-    for half, shift, mask in _STAGES:
-        pairs = squares.reshape(SIDE // 2 // half, 2, half, -1)
-        upper, lower = pairs[:, 0], pairs[:, 1]
-        moved = swap.reshape(upper.shape)
-        np.right_shift(upper, shift, out=moved)
-        moved ^= lower
-        moved &= mask
-        lower ^= moved
-        moved <<= shift
-        upper ^= moved
+    side = len(squares)
+    room = np.empty((side // 2, squares.shape[1]), squares.dtype)
+    half = side // 2
+    while half:
+        pairs = squares.reshape(side // 2 // half, 2, half, -1)
+        _swap_quarters(pairs[:, 0], pairs[:, 1], half, room.reshape(-1, half, squares.shape[1]))
+        half //= 2
     return squares
+
+
+def _swap_quarters(upper: NDArray[Unsigned], lower: NDArray[Unsigned], half: int, room: NDArray[Unsigned]) -> None:
+    """Exchange in place the high bits of the upper rows with the low bits of the lower rows, `half` by `half`."""
+    number = upper.dtype.type
+    np.right_shift(upper, number(half), out=room)
+    room ^= lower
+    room &= number(_low_halves(half, 8 * upper.dtype.itemsize))
+    lower ^= room
+    room <<= number(half)
+    upper ^= room
+
+
+def _low_halves(half: int, side: int) -> int:
+    """The mask of the low half of every 2·half bits of a word."""
+    return sum((2**half - 1) << start for start in range(0, side, 2 * half))
 
 
 def _ones(packed: WordArray) -> NDArray[np.uint8]:

@@ -8,6 +8,8 @@ that end at a different time in every lane.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,13 +22,12 @@ from dame.batch.words import WordArray, Words
 LARGEST_SCALE = 2**45
 """Up to here a magnitude leaves room for the sign, whatever can happen in the life of the universe."""
 
-_COLUMNS = 2**9
+_COLUMNS = 2**11
 """Words per digit drawn together, so that the digits of all their lanes stay in a processor's cache."""
 
-_SIGN = SIDE - 1
-_MAGNITUDE = np.uint64(2**_SIGN - 1)
-_MINUS_ZERO = np.uint64(2**_SIGN)
 _MOST_VALUES = 2**40
+
+SignedArray = NDArray[np.signedinteger[Any]]
 
 
 def discrete_laplace(words: Words, scale: int, count: int) -> NDArray[np.int64]:
@@ -42,35 +43,37 @@ def discrete_laplace(words: Words, scale: int, count: int) -> NDArray[np.int64]:
     return values
 
 
-def _signed(words: Words, scale: int, columns: int) -> NDArray[np.int64]:
+def _signed(words: Words, scale: int, columns: int) -> SignedArray:
     """Independent values, as many as `columns` words have lanes, without those that came out as minus zero."""
     lanes = _sign_and_magnitude(words, scale, columns)
-    magnitude = (lanes & _MAGNITUDE).view(np.int64)
-    minus = -(lanes >> np.uint64(_SIGN)).view(np.int64)
-    signed: NDArray[np.int64] = (magnitude ^ minus) - minus
-    refused: NDArray[np.bool_] = lanes == _MINUS_ZERO
-    return signed[~refused]
+    limits = np.iinfo(lanes.dtype)
+    minus = lanes >> (limits.bits - 1)
+    values = (lanes ^ (minus & limits.max)) - minus
+    refused = lanes == limits.min
+    return values[~refused] if refused.any() else values
 
 
-def _sign_and_magnitude(words: Words, scale: int, columns: int) -> WordArray:
-    """One word per lane: a fair bit on top, and a magnitude below."""
+def _sign_and_magnitude(words: Words, scale: int, columns: int) -> SignedArray:
+    """One integer per lane, of the smallest type that fits: a fair bit on top, and a magnitude below."""
     places = width(scale)
     digits = np.zeros((places + 1, columns), np.uint64)
     compare(words, lambda group: digit_flips(scale, group), digits)
-    squares = np.zeros((SIDE, columns), np.uint64)
+    beyond = digits[places]
+    side = SIDE if beyond.any() else max(8, 2 ** places.bit_length())
+    squares = np.zeros((side, columns), np.uint64)
     squares[:places] = digits[:places]
-    squares[_SIGN] = words.take(columns)
-    lanes = transpose_squares(squares).T.reshape(-1)
-    if digits[places].any():
-        _lengthen(words, scale, digits[places], lanes)
-    return lanes
+    squares[-1] = words.take(columns)
+    lanes = transpose_squares(squares.view(f"u{side // 8}"))
+    if beyond.any():
+        _lengthen(words, scale, beyond, lanes)
+    return lanes.view(f"i{side // 8}").reshape(-1)
 
 
 def _lengthen(words: Words, scale: int, beyond: WordArray, lanes: WordArray) -> None:
     """Add 2^width in place to the lanes that are beyond the digits, once and again while the same coin says so."""
     while beyond.any():
-        chosen = np.unpackbits(beyond.astype("<u8").view(np.uint8), bitorder="little")
-        lanes += chosen * np.uint64(2 ** width(scale))
+        chosen = beyond >> np.arange(LANES, dtype=np.uint64)[:, None] & np.uint64(1)
+        lanes += chosen << np.uint64(width(scale))
         again = np.zeros((width(scale) + 1, beyond.size), np.uint64)
         compare(words, lambda group: digit_flips(scale, group), again)
         beyond = beyond & again[-1]
