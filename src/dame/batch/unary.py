@@ -99,8 +99,7 @@ class _Ballot:
         first, last = _integers("first", first), _integers("last", last)
         if first.size != last.size:
             raise InvalidInput("last", last.size, f"an array as long as first, {first.size}")
-        outside = (first <= last) & ((first < 0) | (last >= bins))
-        if outside.any():
+        if _some_outside(bins, first, last):
             raise InvalidInput("votes", "one outside", f"runs of bins from 0 to {bins - 1}")
         return cls(yes=yes, no=no, bins=bins, first=first, last=last)
 
@@ -119,11 +118,12 @@ class _Ballot:
         votes = self._coins(words, self.no, self.bins)
         voters = np.flatnonzero(self.first <= self.last)
         if voters.size:
-            longest = int((self.last[voters] - self.first[voters]).max()) + 1
+            first, last = self.first[voters], self.last[voters]
+            longest = int((last - first).max()) + 1
             # A run of at most `longest` bins meets each row of coins, taken in turn, at most once.
             ayes = self._coins(words, self.yes, longest)[np.arange(self.bins) % longest]
             ayes ^= votes
-            ayes &= self._marks(voters, longest)
+            ayes &= self._marks(voters, first, last if longest > 1 else None)
             votes ^= ayes
         return clear_beyond(votes, self.users)
 
@@ -132,16 +132,23 @@ class _Ballot:
         columns = -(-self.users // LANES)
         return packed_bits(words, threshold, rows * columns * LANES).reshape(rows, columns)
 
-    def _marks(self, voters: IntArray, longest: int) -> WordArray:
-        """The votes without noise, one row of words per bin."""
+    def _marks(self, voters: IntArray, first: IntArray, last: IntArray | None) -> WordArray:
+        """The votes without noise, one row of words per bin; without `last`, each voter has one bin."""
         marks = np.zeros((self.bins + 1, -(-self.users // LANES)), np.uint64)
-        _flip(marks, self.first[voters], voters)
-        if longest > 1:
+        _flip(marks, first, voters)
+        if last is not None:
             # A flip where a run starts and one behind its end, added up over the bins, leave the run itself.
-            _flip(marks, self.last[voters] + 1, voters)
+            _flip(marks, last + 1, voters)
             for row in range(1, self.bins):
                 marks[row] ^= marks[row - 1]
         return marks[:-1]
+
+
+def _some_outside(bins: int, first: IntArray, last: IntArray) -> bool:
+    """Whether a vote that is not empty leaves the bins; the extremes mostly tell without a look at each vote."""
+    if first.min(initial=0) >= 0 and last.max(initial=0) < bins:
+        return False
+    return bool(((first <= last) & ((first < 0) | (last >= bins))).any())
 
 
 def _flip(marks: WordArray, rows: IntArray, users: IntArray) -> None:
