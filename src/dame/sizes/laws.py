@@ -221,7 +221,7 @@ def _table_of(weights: dict[int, float]) -> Table:
 
 def _conditioned(law: Law, mean: float) -> Law:
     """The law with a sampler that does not reject most of its draws when zeros are frequent."""
-    if mean >= 1:
+    if mean >= 2:
         return law
 
     def sample(rng: Rng, n: int) -> draw.Ints:

@@ -52,7 +52,9 @@ def from_file(path: Path) -> Law:
     except InvalidInput:
         raise
     except (OSError, ValueError, EOFError) as error:
-        raise InvalidInput("file", str(path), f"a readable file with one column of counts ({error})") from None
+        # The text of an operating system's error repeats the path; its reason is enough.
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidInput("file", str(path), f"a readable file with one column of counts ({reason})") from None
 
 
 def _column(path: Path) -> Floats:

@@ -30,7 +30,8 @@ def parse(spec: str) -> Law:
     try:
         return FORMS[name].read(rest)
     except InvalidInput as error:
-        raise InvalidInput("sizes", spec, f"{FORMS[name].usage} ({error})") from None
+        reason = error.allowed if error.value == spec else error
+        raise InvalidInput("sizes", spec, f"{FORMS[name].usage} ({reason})") from None
 
 
 def _constant(rest: str) -> Law:

@@ -75,7 +75,7 @@ def _spec_of(frozen: object) -> tuple[str, tuple[float, ...]] | None:
 
     family: Any = getattr(frozen, "dist", object())
     name = str(getattr(family, "name", ""))
-    if type(getattr(stats, name, None)) is not type(family):
+    if not _same_family(family, getattr(stats, name, None)):
         return None
     shapes = family.shapes.split(", ") if family.shapes else []
     given = dict(zip([*shapes, "loc"], frozen.args, strict=False)) | frozen.kwds  # type: ignore[attr-defined]
@@ -86,12 +86,16 @@ def _spec_of(frozen: object) -> tuple[str, tuple[float, ...]] | None:
         raise InvalidInput("law", frozen, "a frozen law with one number for each argument") from None
 
 
+def _same_family(one: object, other: object) -> bool:
+    return type(one) is type(other)
+
+
 def _law(frozen: Discrete, spec: str) -> Law:
     low, high = frozen.support()
     mass = _mass(frozen, low)
     if not mass > 0:
         raise InvalidInput("law", spec, "a law with valid arguments and some mass on sizes of at least 1")
-    smallest = max(1, int(low))
+    smallest = int(max(1.0, low))
     largest = int(high) if high <= LARGEST else None
     sums = _sums(frozen, spec, smallest, largest, mass)
     return Law(
@@ -130,7 +134,7 @@ def _table(frozen: Discrete, first: int, last: int, mass: float) -> Table | None
 
 def _around_mean(frozen: Discrete, smallest: int, mass: float) -> Table | None:
     mean, spread = float(frozen.mean()), float(frozen.std())
-    if not (80 * spread + 800 < TABLE_LIMIT and 0 <= mean <= LARGEST):
+    if not (80 * spread + 800 < TABLE_LIMIT and abs(mean) <= LARGEST):
         return None
     last = int(mean + 40 * spread) + 400
     if not last * float(np.sum(frozen.pmf(np.array([float(last)])))) < _EDGE * mass:

@@ -96,8 +96,7 @@ class Sizes:
 
     def mean_sqrt(self, cap: float = math.inf) -> float:
         """E sqrt(m ∧ cap), the paper's divisor with cap = m̃; the cap need not be whole."""
-        if not cap >= 0:
-            raise InvalidInput("cap", cap, "a number, at least 0")
+        cap = checks.real("cap", cap.item() if isinstance(cap, np.generic) else cap, 0.0, math.inf)
         if cap == math.inf:
             return self.mean_sqrt_below(cap)
         return self.mean_sqrt_below(cap) + math.sqrt(cap) * self.survival(math.floor(cap) + 1)
