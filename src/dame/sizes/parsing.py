@@ -30,7 +30,7 @@ def parse(spec: str) -> Law:
     try:
         return FORMS[name].read(rest)
     except InvalidInput as error:
-        reason = error.allowed if error.value == spec else error
+        reason = error.allowed if error.field == "law" else error
         raise InvalidInput("sizes", spec, f"{FORMS[name].usage} ({reason})") from None
 
 

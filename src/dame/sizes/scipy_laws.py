@@ -92,7 +92,8 @@ def _same_family(one: object, other: object) -> bool:
 
 def _law(frozen: Discrete, spec: str) -> Law:
     low, high = frozen.support()
-    mass = _mass(frozen, low)
+    # Wrong arguments give NaN for both ends.
+    mass = _mass(frozen, low) if low <= high else 0.0
     if not mass > 0:
         raise InvalidInput("law", spec, "a law with valid arguments and some mass on sizes of at least 1")
     smallest = int(max(1.0, low))
@@ -108,7 +109,7 @@ def _law(frozen: Discrete, spec: str) -> Law:
 
 
 def _mass(frozen: Discrete, low: float) -> float:
-    """P(m ≥ 1) before conditioning, or NaN for wrong arguments."""
+    """P(m ≥ 1) before conditioning."""
     if low >= 1:
         return 1.0
     start = max(low, -float(2**16))
