@@ -121,14 +121,16 @@ def first_one(scale: int) -> int:
 @pytest.mark.parametrize("scale", [1, 7, 2**45])
 @pytest.mark.parametrize("again", [0, 1, 2])
 def test_magnitudes_beyond_all_digits_are_drawn_too(scale: int, again: int) -> None:
-    # All lanes agree up to the first one of that tiny probability, and disagree there: all are beyond.
-    place = first_one(scale)
-    beyond = [2**64 - 1] * (place - 1) + [0] * (PLANES - (place - 1) % PLANES)
+    # Some lanes agree up to the first one of that tiny probability, and disagree there: these are beyond. The others
+    # disagree with the first digit, which is a zero of every probability: they stay zero.
+    place, chosen = first_one(scale), 0xF000_0000_0000_004D
+    beyond = [chosen] * (place - 1) + [0] * (PLANES - (place - 1) % PLANES)
     plus, settled = [0], [0] * PLANES
     words = ConstantPlanes(beyond + plus + beyond * again + settled)
     low = sum((geometric._leading(scale, j, place) % 2) << j for j in range(geometric.width(scale)))
     expected = low + (1 + again) * 2 ** geometric.width(scale)
-    assert discrete_laplace(words, scale, 64).tolist() == [expected] * 64
+    values = discrete_laplace(words, scale, 64)
+    assert values.tolist() == [expected if chosen >> lane & 1 else 0 for lane in range(64)]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 64, 1000])

@@ -52,7 +52,7 @@ def test_secure_bits_are_uniform(secure: SecureWords) -> None:
 
 def test_biased_bits_are_noticed() -> None:
     mutant = SecureWords().take(2**17) | (SecureWords().take(2**17) & np.uint64(2**40))
-    assert uniform_bits_p(mutant & ~(SecureWords().take(2**17) & np.uint64(1))) < FALSE_ALARM
+    assert uniform_bits_p(mutant) < FALSE_ALARM
 
 
 def test_two_sources_differ() -> None:
