@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -28,10 +29,13 @@ def positive(field: str, value: object, high: float) -> float:
 
 def whole(field: str, value: object, low: int, high: int) -> int:
     """`value` as an integer in [low, high]; integral types of other libraries are welcome, floats are not."""
-    index = getattr(value, "__index__", None)
-    if isinstance(value, bool) or index is None or not low <= index() <= high:
+    try:
+        number = low - 1 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = low - 1
+    if not low <= number <= high:
         raise InvalidInput(field, value, _range("a whole number", low, high))
-    return int(index())
+    return number
 
 
 def text(field: str, value: object, longest: int) -> str:
@@ -71,7 +75,7 @@ def keys(what: str, document: object, required: frozenset[str], optional: frozen
         raise InvalidInput(what, document, "a JSON object")
     missing, unknown = required - document.keys(), document.keys() - required - optional
     if missing:
-        raise InvalidInput(what, sorted(document), f"an object with the key '{min(missing)}'")
+        raise InvalidInput(what, sorted(map(str, document)), f"an object with the key '{min(missing)}'")
     if unknown:
         raise InvalidInput(what, sorted(map(str, unknown)), "an object without unknown keys")
     return document

@@ -49,5 +49,8 @@ class MissingExtra(DameError, ImportError):
 
 def shown(value: object) -> str:
     """The value as an error message shows it: one line, cut when long."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of more digits than Python is willing to print
+        text = f"a very long {type(value).__name__}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

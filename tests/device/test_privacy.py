@@ -6,6 +6,7 @@ known-bad mutants.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable
@@ -256,6 +257,34 @@ def test_the_loss_of_a_bit_is_exactly_the_enumerated_one(alpha):
         laws = [exact_law(lambda coins, p=p, q=question: respond(q, p, coins).value, 1, thresholds) for p in CROWD]
         assert largest_ratio(laws) == noise.loss_ratio()
         assert is_private(largest_ratio(laws), alpha)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_loss_of_a_bit_with_two_arms_is_that_of_its_bit(alpha):
+    noise = OneBit.spending(alpha)
+    for plain in measures(noise, alpha):
+        question = dataclasses.replace(plain, dither=0.5)
+        thresholds = {noise.threshold(question.position(person, arm)) for person in CROWD for arm in (0, 1)}
+        few = {WORD // 2, min(thresholds), max(thresholds)}
+        ends = [
+            person for person in CROWD if all(noise.threshold(question.position(person, arm)) in few for arm in (0, 1))
+        ]
+        laws = [exact_law(lambda coins, p=p, q=question: respond(q, p, coins).value, 2, few) for p in ends]
+        assert largest_ratio(laws) == noise.loss_ratio()
+        assert all(law[2] + law[3] == Fraction(1, 2) for law in laws), "the arm is a fair coin, whoever tosses it"
+
+
+def test_an_arm_chosen_by_the_data_is_convicted():
+    question = dataclasses.replace(measures(OneBit.spending(1.0), 1.0)[0], dither=0.5)
+    chosen = [
+        exact_law(
+            lambda coins, p=p: int(p.mean > 0) << 1 | question.noise.draw(question.position(p, p.mean > 0), coins),
+            1,
+            {question.noise.threshold(question.position(p, p.mean > 0))},
+        )
+        for p in CROWD
+    ]
+    assert largest_ratio(chosen) == IMPOSSIBLE
 
 
 def test_a_bit_whose_place_is_not_cut_is_convicted():

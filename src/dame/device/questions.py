@@ -37,15 +37,19 @@ class _Asked:
 
     def _check(self) -> None:
         checks.text("study", self.study, 128)
-        checks.whole("round", self.round, 0, 63)
+        self._set_whole("round", 0, 63)
         self._set_real("alpha", *checks.ALPHA_RANGE)
         checks.bounds(self.low, self.high)
         self._set_real("low", -math.inf, math.inf)
         self._set_real("high", -math.inf, math.inf)
 
     def _set_real(self, name: str, low: float, high: float) -> None:
-        # An integer where a float is meant becomes one, or equal questions would have different identities.
-        object.__setattr__(self, name, checks.real(name, getattr(self, name), low, high))
+        # An integer where a float is meant becomes one, and -0.0 becomes 0.0, or equal questions would have different
+        # identities.
+        object.__setattr__(self, name, checks.real(name, getattr(self, name), low, high) + 0.0)
+
+    def _set_whole(self, name: str, low: int, high: int) -> None:
+        object.__setattr__(self, name, checks.whole(name, getattr(self, name), low, high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +70,13 @@ class Vote(_Asked):
 
     def __post_init__(self) -> None:
         self._check()
-        checks.whole("bins", self.bins, 1, MOST_BINS)
+        self._set_whole("bins", 1, MOST_BINS)
         self._set_real("width", 1e-12, 1e12)
         self._set_real("origin", -1.0, 1.0)
-        checks.whole("neighbours", self.neighbours, 0, 16)
-        checks.whole("min_size", self.min_size, 1, MOST_RECORDS)
+        self._set_whole("neighbours", 0, 16)
+        self._set_whole("min_size", 1, MOST_RECORDS)
+        if not isinstance(self.code, UnaryCode):
+            raise InvalidInput("code", self.code, "a UnaryCode")
         if not within_budget(self.loss_ratio(), self.alpha):
             raise InvalidInput(
                 "thresholds", self.epsilon(), f"such that the privacy loss is at most alpha = {self.alpha}"
@@ -154,6 +160,8 @@ class Measure(_Asked):
         self._set_real("right", -1e12, 1e12)
         self._set_real("between_sd", 0.0, 1.0)
         self._set_real("dither", 0.0, 2.0)
+        if not isinstance(self.noise, (OneBit, DiscreteLaplace)):
+            raise InvalidInput("noise", self.noise, "a OneBit or a DiscreteLaplace")
         if self.dither and not isinstance(self.noise, OneBit):
             raise InvalidInput("dither", self.dither, "0 unless the noise is one bit")
         if self.cap is not None:
@@ -229,8 +237,9 @@ def question_from_json(document: object) -> Question:
     if kind not in ("vote", "measure"):
         raise InvalidInput("question kind", kind, "'vote' or 'measure'")
     fields = dict(checks.keys("question", document, _VOTE if kind == "vote" else _MEASURE, frozenset()))
-    if fields.pop("version") != VERSION:
-        raise InvalidInput("question version", "another", str(VERSION))
+    version = fields.pop("version")
+    if type(version) is not int or version != VERSION:
+        raise InvalidInput("question version", version, str(VERSION))
     del fields["kind"]
     if kind == "vote":
         return Vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]

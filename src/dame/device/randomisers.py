@@ -27,8 +27,9 @@ def grid_point(position: float, steps: int) -> int:
     return math.floor(min(max(position, 0.0), 1.0) * steps + 0.5)
 
 
-def _threshold(field: str, value: object) -> int:
-    return checks.whole(field, value, 1, WORD - 1)
+def _set_whole(randomiser: object, name: str, field: str, low: int, high: int) -> None:
+    # Whole numbers of other libraries become Python's own: theirs overflow, and privacy is computed with these.
+    object.__setattr__(randomiser, name, checks.whole(field, getattr(randomiser, name), low, high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,8 @@ class UnaryCode:
     no: int
 
     def __post_init__(self) -> None:
-        _threshold("yes threshold", self.yes)
-        _threshold("no threshold", self.no)
+        _set_whole(self, "yes", "yes threshold", 1, WORD - 1)
+        _set_whole(self, "no", "no threshold", 1, WORD - 1)
         if not self.no < self.yes:
             raise InvalidInput("no threshold", self.no, f"below the yes threshold {self.yes}")
 
@@ -105,8 +106,8 @@ class OneBit:
     high: int
 
     def __post_init__(self) -> None:
-        _threshold("low threshold", self.low)
-        _threshold("high threshold", self.high)
+        _set_whole(self, "low", "low threshold", 1, WORD - 1)
+        _set_whole(self, "high", "high threshold", 1, WORD - 1)
         if not self.low < self.high:
             raise InvalidInput("low threshold", self.low, f"below the high threshold {self.high}")
 
@@ -163,8 +164,8 @@ class DiscreteLaplace:
     scale: int
 
     def __post_init__(self) -> None:
-        checks.whole("grid steps", self.steps, 1, 2**24)
-        checks.whole("noise scale", self.scale, 1, 2**45)
+        _set_whole(self, "steps", "grid steps", 1, 2**24)
+        _set_whole(self, "scale", "noise scale", 1, 2**45)
 
     @classmethod
     def spending(cls, alpha: float, steps: int = 2**20) -> DiscreteLaplace:
