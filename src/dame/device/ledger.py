@@ -31,9 +31,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str], cap: float | None = None) -> None:
         self._cap = None if cap is None else Fraction(checks.positive("cap", cap, 1e6))
         try:
-            self._store = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._store.execute("PRAGMA synchronous = FULL")
-            self._store.execute(_SCHEMA)
+            self._store = _opened(path)
         except sqlite3.Error as problem:
             raise DameError(f"the ledger {os.fspath(path)!r} cannot be opened: {problem}") from None
 
@@ -85,3 +83,14 @@ class Ledger:
             self._store.execute("ROLLBACK")
             raise
         self._store.execute("COMMIT")
+
+
+def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
+    store = sqlite3.connect(path, isolation_level=None, timeout=30)
+    try:
+        store.execute("PRAGMA synchronous = FULL")
+        store.execute(_SCHEMA)
+    except sqlite3.Error:
+        store.close()
+        raise
+    return store

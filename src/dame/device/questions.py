@@ -141,6 +141,9 @@ class Measure(_Asked):
     of 1 gives every person the same weight. In the paper: the shrunk, projected mean, with cap m̃ and z =
     sqrt(m̃)·(x̂ - s).
 
+    Nobody weighs less than `least_weight`: with half the window over the distance that a mean can have from the
+    centre, people with few records use all of the window, and still never leave it.
+
     With `dither` d > 0 a fair coin of the device moves the centre to centre - d (arm 0) or centre + d (arm 1), and the
     report says which: the two arms together tell how strongly the bits react to the mean.
     """
@@ -150,6 +153,7 @@ class Measure(_Asked):
     right: float
     cap: float | None = None
     between_sd: float = 0.0
+    least_weight: float = 0.0
     dither: float = 0.0
     noise: OneBit | DiscreteLaplace
 
@@ -159,6 +163,7 @@ class Measure(_Asked):
         self._set_real("left", -1e12, 1e12)
         self._set_real("right", -1e12, 1e12)
         self._set_real("between_sd", 0.0, 1.0)
+        self._set_real("least_weight", 0.0, 1e12)
         self._set_real("dither", 0.0, 2.0)
         if not isinstance(self.noise, (OneBit, DiscreteLaplace)):
             raise InvalidInput("noise", self.noise, "a OneBit or a DiscreteLaplace")
@@ -177,9 +182,10 @@ class Measure(_Asked):
         return within_budget(self.noise.loss_ratio(), self.alpha)
 
     def weight(self, size: float) -> float:
-        """The weight sqrt(size ∧ cap) of a person with so many records."""
+        """The weight sqrt(size ∧ cap) of a person with so many records, but at least the least weight."""
         effective = size / (1.0 + size * (self.between_sd * self.between_sd)) if self.between_sd else float(size)
-        return math.sqrt(effective if self.cap is None else min(effective, self.cap))
+        root = math.sqrt(effective if self.cap is None else min(effective, self.cap))
+        return max(root, self.least_weight)
 
     def arm_centre(self, arm: int) -> float:
         """The centre that goes with an arm of the dither."""
@@ -227,7 +233,7 @@ def question_tag(question: Question) -> bytes:
 
 _SHARED = frozenset({"kind", "version", "study", "round", "alpha", "low", "high"})
 _VOTE = _SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
-_MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "dither", "noise"}
+_MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
 VERSION = 1
 
 

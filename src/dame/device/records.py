@@ -15,6 +15,8 @@ from dame.errors import BadRecords
 HALF_GRID = 2**30
 """Grid steps from the middle of the bounds to either end."""
 
+_TEXTS = (str, bytes, bytearray)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -46,17 +48,17 @@ def _numbers(records: Iterable[object]) -> Iterable[float]:
         items = iter(records)
     except TypeError:
         raise BadRecords("records must be a list of numbers") from None
-    if isinstance(records, (str, bytes)):
+    if isinstance(records, _TEXTS):
         raise BadRecords("records must be a list of numbers, not a text")
     for place, item in enumerate(items, start=1):
         yield _number(place, item)
 
 
 def _number(place: int, item: object) -> float:
-    # Neither the message nor the chain of exceptions may carry the record itself.
+    # Neither the message nor the chain of exceptions may carry the record itself, whatever its type raises.
     try:
-        value = math.nan if isinstance(item, (str, bytes)) else float(item)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+        value = math.nan if isinstance(item, _TEXTS) else float(item)  # type: ignore[arg-type]
+    except Exception:
         value = math.nan
     if not -math.inf < value < math.inf:
         raise BadRecords(f"record number {place} must be a finite number")

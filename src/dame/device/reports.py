@@ -49,7 +49,7 @@ def check_value(question: Question, report: Report) -> None:
     if report.question != question_id(question):
         raise RejectedReport("question", "it answers another question")
     low, high = value_range(question)
-    if not low <= report.value <= high:
+    if type(report.value) is not int or not low <= report.value <= high:
         raise RejectedReport("range", "its value is outside the range of this question")
 
 
