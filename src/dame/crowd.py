@@ -6,10 +6,13 @@ to the same bins and places, bit for bit (tested).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.questions import Measure, Vote
+from dame.sizes import Sizes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,13 +44,21 @@ def marks(vote: Vote, sizes: Ints, means: Floats) -> tuple[Ints, Ints]:
 
 
 def weights(measure: Measure, sizes: NDArray[np.int64] | Floats) -> Floats:
-    """The weight sqrt(size ∧ cap) of each person."""
+    """The weight of each person: sqrt(size ∧ cap), but at least the least weight."""
     effective = sizes.astype(np.float64)
     if measure.between_sd:
         effective = effective / (1.0 + effective * (measure.between_sd * measure.between_sd))
     if measure.cap is not None:
         np.minimum(effective, measure.cap, out=effective)
-    return np.sqrt(effective, out=effective)
+    np.sqrt(effective, out=effective)
+    return np.maximum(effective, measure.least_weight, out=effective)
+
+
+def mean_weight(measure: Measure, sizes: Sizes) -> float:
+    """The expected weight of a user under M; E sqrt(m ∧ cap) in the plainest case."""
+    if measure.between_sd or measure.least_weight:
+        return sizes.expectation(lambda points: weights(measure, points))
+    return sizes.mean_sqrt(math.inf if measure.cap is None else measure.cap)
 
 
 def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.bool_] | None = None) -> Floats:

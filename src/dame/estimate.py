@@ -54,23 +54,83 @@ class Reading:
     high: float
 
 
-def read_measure(tally: Tally, mean_weight: float) -> Reading:
-    """The mean θ from the tally of a `Measure`: centre + mean z / E weight, where z = weight·(mean - centre).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """By how much the mean z rises with θ: between `low` and `high`, which are equal where it is taken as known.
 
-    Unbiased as long as nobody's z is cut by the window: E z = E weight·(θ - centre), whatever the sizes. This is
+    Without clipping it is the mean weight. `systematic` is an error of θ that more reports would not remove: it
+    widens the interval.
+    """
+
+    low: float
+    high: float
+    systematic: float = 0.0
+
+    @classmethod
+    def known(cls, mean_weight: float) -> Gain:
+        """The gain of a window that nobody's z leaves."""
+        return cls(low=mean_weight, high=mean_weight)
+
+
+def read_measure(tally: Tally, gain: Gain) -> Reading:
+    """The mean θ from the tally of a `Measure`: centre + mean z / gain, where z = weight·(mean - centre).
+
+    Unbiased as long as nobody's z is cut by the window: then E z = E weight·(θ - centre), whatever the sizes. This is
     equation (hat theta) of the paper, in which sqrt(m̃) - E sqrt(m ∧ m̃) stands as a sum over M.
     """
     question = tally.question
     assert isinstance(question, Measure)
+    if question.dither:
+        return _read_arms(tally, question, gain)
+    rise = (gain.low + gain.high) / 2
 
     def theta(mean_report: float) -> float:
-        z = question.left + question.noise.debias(mean_report) * (question.right - question.left)
-        return question.centre + z / mean_weight
+        return question.centre + _mean_z(question, mean_report) / rise
 
     slope = theta(1.0) - theta(0.0)
     low, high = _mean_interval(tally)
-    error = slope * math.sqrt(_report_variance(tally) / tally.reports)
-    return Reading(value=theta(tally.mean()), standard_error=error, low=theta(low), high=theta(high))
+    noise = slope * math.sqrt(_report_variance(tally) / tally.reports)
+    value, more = theta(tally.mean()), _normal_quantile() * gain.systematic
+    return Reading(
+        value=value,
+        standard_error=math.hypot(noise, gain.systematic),
+        low=value - math.hypot(value - theta(low), more),
+        high=value + math.hypot(theta(high) - value, more),
+    )
+
+
+def _read_arms(tally: Tally, question: Measure, gain: Gain) -> Reading:
+    """θ from two arms whose centres differ by 2·dither: their difference tells the gain, their mean tells θ."""
+    ones_below, above, ones_above = tally.sums
+    below = tally.reports - above
+    # An arm without reports (a handful of users) is read as if its one report stood in the middle.
+    shares = [(ones + 0.5 * (not n)) / max(n, 1) for ones, n in ((ones_below, below), (ones_above, above))]
+    spread = _mean_z(question, 1.0) - _mean_z(question, 0.0)
+    z_below, z_above = (_mean_z(question, share) for share in shares)
+    noise = sum(share * (1 - share) / max(n, 1) for share, n in zip(shares, (below, above), strict=True)) / 4
+    rise = min(max((z_below - z_above) / (2 * question.dither), gain.low), gain.high)
+    shift = (z_below + z_above) / 2 / rise
+    # The gain's own error counts as far as the centre was off; where the gain was cut to its range, this is generous.
+    leverage = 1 + (shift / question.dither) ** 2
+    error = math.hypot(spread * math.sqrt(noise * leverage) / rise, gain.systematic)
+    value, half = question.centre + shift, _normal_quantile() * error
+    return Reading(value=value, standard_error=error, low=value - half, high=value + half)
+
+
+def _mean_z(question: Measure, mean_report: float) -> float:
+    return question.left + question.noise.debias(mean_report) * (question.right - question.left)
+
+
+def saturation(tally: Tally) -> float:
+    """How far out in its window the mean z of a measurement lies: 0 in the middle, 1 at either end."""
+    question = tally.question
+    assert isinstance(question, Measure)
+    ones = tally.sums[0] + tally.sums[2] if question.dither else tally.sums[0]
+    return abs(2 * question.noise.debias(ones / tally.reports) - 1)
+
+
+def _normal_quantile() -> float:
+    return float(special.ndtri((1 + LEVEL) / 2))
 
 
 def estimate_from_reading(reading: Reading, users: Sequence[int], notes: Sequence[str] = ()) -> Estimate:
@@ -133,7 +193,7 @@ def _mean_interval(tally: Tally) -> tuple[float, float]:
     """A 95 % interval for the expected report: Wilson's for bits, Student's for noisy grid points."""
     n, mean = tally.reports, tally.mean()
     if _is_bit(tally):
-        z2 = float(special.ndtri((1 + LEVEL) / 2)) ** 2
+        z2 = _normal_quantile() ** 2
         middle = (mean + z2 / (2 * n)) / (1 + z2 / n)
         half = math.sqrt(z2 * (mean * (1 - mean) / n + z2 / (4 * n * n))) / (1 + z2 / n)
         return middle - half, middle + half

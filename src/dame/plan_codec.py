@@ -90,6 +90,7 @@ def _vote_round(name: str, share: float, fields: Mapping[str, Any]) -> VoteRound
         origin=checks.real("origin", fields["origin"], -1.0, 1.0),
         neighbours=checks.whole("neighbours", fields["neighbours"], 0, 16),
         min_size=checks.whole("min_size", fields["min_size"], 1, 2**62),
+        voters=checks.positive("voters", fields["voters"], 1.0),
         code=code_from_json(fields["code"]),
     )
 
@@ -100,9 +101,12 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
         share=share,
         half_width=checks.positive("half_width", fields["half_width"], 1e12),
         cap=None if fields["cap"] is None else checks.positive("cap", fields["cap"], 2.0**62),
+        fitted=_flag("fitted", fields["fitted"]),
         between_sd=checks.real("between_sd", fields["between_sd"], 0.0, 1.0),
         dither=checks.real("dither", fields["dither"], 0.0, 2.0),
-        mean_weight=checks.positive("mean_weight", fields["mean_weight"], 2.0**31),
+        slope_low=checks.positive("slope_low", fields["slope_low"], 1e3),
+        slope_high=checks.positive("slope_high", fields["slope_high"], 1e3),
+        systematic=checks.real("systematic", fields["systematic"], 0.0, 2.0),
         noise=noise_from_json(fields["noise"]),
     )
 
@@ -110,6 +114,12 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
 def _list(name: str, value: object) -> list[object]:
     if not isinstance(value, list):
         raise InvalidInput(name, value, "a list")
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(name, value, "true or false")
     return value
 
 

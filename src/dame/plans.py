@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dame import checks
+from dame.crowd import mean_weight
 from dame.device.questions import MOST_RECORDS, Measure, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.errors import InvalidInput
+from dame.estimate import Gain
 from dame.sizes import Sizes
 
 MOST_USERS = 10**12
@@ -48,7 +50,10 @@ class Brief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteRound:
-    """A round of voting: all that is known of its question before the study begins."""
+    """A round of voting: its whole question is known before the study begins.
+
+    `voters` is the share P(m ≥ min_size) of users that mark a bin.
+    """
 
     name: str
     share: float
@@ -57,6 +62,7 @@ class VoteRound:
     origin: float = -1.0
     neighbours: int
     min_size: int
+    voters: float = 1.0
     code: UnaryCode
 
     def ask(self, brief: Brief, index: int) -> Vote:
@@ -80,21 +86,28 @@ class VoteRound:
 class MeasureRound:
     """A round of measuring: window and weights are known, the centre follows from the rounds before.
 
-    `half_width` is in units of z (see `Measure`), and `mean_weight` is the expected weight E sqrt(m ∧ cap) under M.
+    `half_width` is in units of z (see `Measure`). A `fitted` round gives people with few records the weight at which
+    their means just reach the ends of the window. Where the window cuts some z, the gain is the mean weight under M
+    times a slope between `slope_low` and `slope_high`, and `systematic` is the error of θ that this is expected to
+    leave.
     """
 
     name: str
     share: float
     half_width: float
     cap: float | None
+    fitted: bool = False
     between_sd: float = 0.0
     dither: float = 0.0
-    mean_weight: float
+    slope_low: float = 1.0
+    slope_high: float = 1.0
+    systematic: float = 0.0
     noise: OneBit | DiscreteLaplace
 
     def ask(self, brief: Brief, index: int, centre: float, window: tuple[float, float] | None = None) -> Measure:
         """The question of this round around a centre; `window` narrows [-half_width, half_width]."""
         left, right = window or (-self.half_width, self.half_width)
+        farthest = 1 + abs(centre) + self.dither
         return Measure(
             study=brief.study,
             round=index,
@@ -106,9 +119,15 @@ class MeasureRound:
             right=right,
             cap=self.cap,
             between_sd=self.between_sd,
+            least_weight=self.half_width / farthest if self.fitted else 0.0,
             dither=self.dither,
             noise=self.noise,
         )
+
+    def gain(self, brief: Brief, question: Measure) -> Gain:
+        """By how much the mean z rises with θ, for the question that was asked in this round."""
+        weight = mean_weight(question, brief.sizes)
+        return Gain(low=weight * self.slope_low, high=weight * self.slope_high, systematic=self.systematic)
 
 
 Round = VoteRound | MeasureRound
@@ -118,11 +137,14 @@ Round = VoteRound | MeasureRound
 class Forecast:
     """What a plan promises, in the study's units: errors given a right location, the chance of a wrong one, and bounds.
 
+    `predicted_rmse_with_failures` counts a wrong location as an error of the whole range.
+
     `limit_mse` is the information limit, `lower_bound` and `upper_bound` are Theorems 1 and 2 of the paper; all three
     are mean squared errors.
     """
 
     predicted_rmse: float
+    predicted_rmse_with_failures: float
     failure_probability: float
     limit_mse: float
     lower_bound: float

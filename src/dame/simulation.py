@@ -165,7 +165,7 @@ def missed(plan: Plan, played: Played, theta: float) -> bool:
     """Whether some round measured in a window that does not hold θ (given on the inner scale)."""
     for round_, tally in zip(plan.rounds, played.tallies, strict=True):
         if isinstance(round_, MeasureRound) and isinstance(tally.question, Measure):
-            z = round_.mean_weight * (theta - tally.question.centre)
+            z = crowd.mean_weight(tally.question, plan.brief.sizes) * (theta - tally.question.centre)
             if not tally.question.left <= z <= tally.question.right:
                 return True
     return False

@@ -15,7 +15,7 @@ from dame.plan_codec import plan_to_json
 from dame.plans import Plan, Round, VoteRound
 from dame.protocols import DEFAULT
 from dame.protocols import plan as make_plan
-from dame.protocols.needed import error_with_failures, users_needed
+from dame.protocols.needed import users_needed
 from dame.sizes import Sizes
 
 
@@ -83,7 +83,7 @@ def show(plan: Plan) -> None:
         *((name, f"{value:.6g}") for name, value in plan.details.items()),
         ("predicted RMSE", f"{forecast.predicted_rmse:.4g} when the location is right"),
         ("wrong location", f"chance at most {forecast.failure_probability:.2g}"),
-        ("RMSE with failures", f"{error_with_failures(plan):.4g}"),
+        ("RMSE with failures", f"{forecast.predicted_rmse_with_failures:.4g}"),
         ("information limit", f"RMSE {forecast.limit_mse**0.5:.4g}"),
         ("paper's bounds", f"RMSE between {forecast.lower_bound**0.5:.3g} and {forecast.upper_bound**0.5:.3g}"),
     ]

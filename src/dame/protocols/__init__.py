@@ -10,6 +10,7 @@ from dame.errors import InvalidInput
 from dame.estimate import Estimate
 from dame.plan_codec import plan_from_json as _plan_from_json
 from dame.plans import Brief, Plan
+from dame.protocols.adaptive import Adaptive
 from dame.protocols.base import Protocol
 from dame.protocols.duchi import Duchi
 from dame.protocols.kent import Kent
@@ -19,9 +20,9 @@ from dame.sizes import Sizes
 from dame.tally import Tally
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
-    {protocol.name: protocol for protocol in (Paper(), Kent(), Duchi(), OneBitMean())}
+    {protocol.name: protocol for protocol in (Adaptive(), Paper(), Kent(), Duchi(), OneBitMean())}
 )
-DEFAULT = "paper"
+DEFAULT = "adaptive"
 
 
 def protocol_named(name: str) -> Protocol:
@@ -39,17 +40,27 @@ def plan(
     protocol: str = DEFAULT,
     bounds: tuple[float, float] = (-1.0, 1.0),
     study: str | None = None,
+    **choices: float,
 ) -> Plan:
     """A plan for a study with so many users, each with budget α and sizes as in M, of values within the bounds.
 
     `study` is the identity that keeps a device from answering twice; a random one is drawn when none is given.
+    Further choices go to the planner: `adaptive` takes `max_rounds` (1 to 6) and `failure` (the chance of a wrong
+    location that it may accept).
     """
     try:
         low, high = bounds
     except (TypeError, ValueError):
         raise InvalidInput("bounds", bounds, "two numbers") from None
     identity = {} if study is None else {"study": study}
-    return protocol_named(protocol).plan(Brief(users=users, alpha=alpha, sizes=sizes, low=low, high=high, **identity))
+    brief = Brief(users=users, alpha=alpha, sizes=sizes, low=low, high=high, **identity)
+    planner = protocol_named(protocol)
+    unknown = choices.keys() - planner.choices
+    if unknown:
+        raise InvalidInput(
+            "choice", min(unknown), f"one that protocol {protocol} has: {sorted(planner.choices) or 'none'}"
+        )
+    return planner.plan(brief, **choices)
 
 
 def plan_from_json(document: object) -> Plan:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dame.device.questions import Question
 from dame.errors import Mismatch
@@ -22,8 +23,11 @@ class Protocol(ABC):
     details: ClassVar[frozenset[str]] = frozenset()
     """Names of the protocol's own figures in a plan."""
 
+    choices: ClassVar[frozenset[str]] = frozenset()
+    """Names of what the planner can be told beyond the brief."""
+
     @abstractmethod
-    def plan(self, brief: Brief) -> Plan:
+    def plan(self, brief: Brief, **choices: Any) -> Plan:
         """The study that answers a brief."""
 
     @abstractmethod
@@ -61,9 +65,11 @@ def forecast(brief: Brief, inner_mse: float, failure_probability: float = 0.0) -
     """The forecast in the study's units, from a predicted mean squared error on the inner scale."""
     squared_unit = brief.half_range**2
     n_alpha2 = brief.users * brief.alpha**2
+    rmse = min(inner_mse, 1.0) ** 0.5 * brief.half_range
     # θ and its estimate both lie in [-1, 1], so an estimate that ignores everything has an error of at most 1.
     return Forecast(
-        predicted_rmse=min(inner_mse, 1.0) ** 0.5 * brief.half_range,
+        predicted_rmse=rmse,
+        predicted_rmse_with_failures=math.hypot(rmse, math.sqrt(failure_probability) * 2 * brief.half_range),
         failure_probability=failure_probability,
         limit_mse=limit(brief.users, brief.alpha, brief.sizes) * squared_unit,
         lower_bound=lower_bound(brief.sizes, n_alpha2, PAPER)[0] * squared_unit,

@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from dame.device.questions import Question, Vote
+from dame.device.questions import Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, UnaryCode
 from dame.estimate import Estimate, estimate_from_reading, read_measure, widened
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
 from dame.protocols.base import Protocol, forecast
-from dame.protocols.location import decisive_chance, missed_vote_bound
+from dame.protocols.location import missed_vote_bound, wrong_winner_chance
 from dame.tally import Tally
-from dame.theory import ALPHA_OF_THEOREMS, PAPER, bin_half_width, effective_size, phi
+from dame.theory import HIGH_PRIVACY, PAPER, bin_half_width, effective_size, phi
 
 NEIGHBOURS = 1
 WINDOW_MARGIN = 6
@@ -36,7 +37,7 @@ class Paper(Protocol):
         """The size m̃ up to which records count: Theorem 2's choice."""
         return effective_size(brief.sizes, brief.users * brief.alpha**2, PAPER)
 
-    def plan(self, brief: Brief) -> Plan:
+    def plan(self, brief: Brief, **choices: Any) -> Plan:
         """Two rounds of half of the users each."""
         m_tilde = self.effective_size(brief)
         n_alpha2 = brief.users * brief.alpha**2
@@ -48,6 +49,7 @@ class Paper(Protocol):
             width=2 * tau,
             neighbours=NEIGHBOURS,
             min_size=m_tilde,
+            voters=brief.sizes.survival(m_tilde),
             code=UnaryCode.symmetric(brief.alpha, marks=2 * NEIGHBOURS + 1),
         )
         measure = MeasureRound(
@@ -55,7 +57,6 @@ class Paper(Protocol):
             share=0.5,
             half_width=min((WINDOW_MARGIN + 1) * tau, 1.0) * math.sqrt(m_tilde),
             cap=float(m_tilde),
-            mean_weight=brief.sizes.mean_sqrt(m_tilde),
             noise=DiscreteLaplace.spending(brief.alpha),
         )
         missed = _missed(brief, vote, tau)
@@ -84,9 +85,11 @@ class Paper(Protocol):
         votes, measured = tallies
         measure = plan.rounds[1]
         assert isinstance(measure, MeasureRound)
+        assert isinstance(measured.question, Measure)
         users = (votes.reports, measured.reports)
-        estimate = estimate_from_reading(read_measure(measured, measure.mean_weight), users)
-        doubt = decisive_chance(votes, apart=2 * NEIGHBOURS + 1)
+        reading = read_measure(measured, measure.gain(plan.brief, measured.question))
+        estimate = estimate_from_reading(reading, users)
+        doubt = wrong_winner_chance(votes, apart=2 * NEIGHBOURS + 1)
         if doubt <= DOUBT:
             return replace(estimate, failure_probability=doubt)
         return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong bin up to {doubt:.2g})")
@@ -106,21 +109,22 @@ def _mean_squared_error(brief: Brief, measure: MeasureRound, tau: float) -> floa
     """Predicted risk given a right location: noise, spread of the records, and unequal weights off centre."""
     noise = measure.noise.variance(0.5) * (2 * measure.half_width) ** 2
     cap = float(measure.cap or 1.0)
+    mean_weight = brief.sizes.mean_sqrt(cap)
     second_moment = brief.sizes.expectation(lambda m: m.clip(max=cap))
-    off_centre = (2 * tau) ** 2 * max(second_moment - measure.mean_weight**2, 0.0)
+    off_centre = (2 * tau) ** 2 * max(second_moment - mean_weight**2, 0.0)
     records = brief.sizes.expectation(lambda m: m.clip(max=cap) / m)
-    return (noise + records + off_centre) / (brief.users * measure.share * measure.mean_weight**2)
+    return (noise + records + off_centre) / (brief.users * measure.share * mean_weight**2)
 
 
 def _missed(brief: Brief, vote: VoteRound, tau: float) -> float:
     stray = min(2 * math.exp(-vote.min_size * tau**2 / 2), 1.0)
     rivals = max(vote.bins - (2 * NEIGHBOURS + 1), 0)
-    return missed_vote_bound(vote, brief.users, brief.sizes.survival(vote.min_size), stray, rivals)
+    return missed_vote_bound(vote, brief.users, stray, rivals)
 
 
 def _notes(brief: Brief, missed: float) -> tuple[str, ...]:
     notes = []
-    if brief.alpha > ALPHA_OF_THEOREMS:
+    if brief.alpha > HIGH_PRIVACY:
         notes.append(f"the paper's theorems assume alpha at most 22/35; they do not cover {brief.alpha:g}")
     if missed > DOUBT:
         notes.append(f"the vote may elect a wrong bin: the chance is at most {missed:.2g}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from dame.device.questions import Question
+from dame.device.questions import Measure, Question
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.estimate import Estimate, estimate_from_reading, read_measure
 from dame.plans import Brief, MeasureRound, Plan
@@ -19,10 +20,10 @@ class WholeRange(Protocol):
         """The randomiser that spends α."""
         raise NotImplementedError
 
-    def plan(self, brief: Brief) -> Plan:
+    def plan(self, brief: Brief, **choices: Any) -> Plan:
         """One round for everybody; the error is predicted for the hardest law, fair records of -1 and 1."""
         noise = self.noise(brief.alpha)
-        ask = MeasureRound(name="measure", share=1.0, half_width=1.0, cap=1.0, mean_weight=1.0, noise=noise)
+        ask = MeasureRound(name="measure", share=1.0, half_width=1.0, cap=1.0, noise=noise)
         worst = 4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)
         return Plan(protocol=self.name, brief=brief, rounds=(ask,), forecast=forecast(brief, worst / brief.users))
 
@@ -36,4 +37,6 @@ class WholeRange(Protocol):
         """The debiased mean of the reports."""
         (only,), (tally,) = plan.rounds, tallies
         assert isinstance(only, MeasureRound)
-        return estimate_from_reading(read_measure(tally, only.mean_weight), [tally.reports])
+        assert isinstance(tally.question, Measure)
+        reading = read_measure(tally, only.gain(plan.brief, tally.question))
+        return estimate_from_reading(reading, [tally.reports])

@@ -1,0 +1,118 @@
+"""`adaptive`: the default. Locate by votes or plain bits, then a few rounds of single bits around an ever better
+centre.
+
+Every user sends bits only, once, with her whole α. See docs/adaptive.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from dame import checks
+from dame.device.questions import Measure, Question
+from dame.estimate import Estimate, Reading, estimate_from_reading, read_measure, saturation, widened
+from dame.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.protocols.adaptive.locate import PAIR, elected_centre
+from dame.protocols.adaptive.search import best_design
+from dame.protocols.base import Protocol, forecast
+from dame.protocols.location import wrong_winner_chance
+from dame.tally import Tally
+from dame.theory.frontier import frontier_ratio
+
+ROUNDS = 3
+MOST_ROUNDS = 6
+FAILURE = 1e-6
+SATURATED = 0.85
+"""A mean place so far out in the window says that θ is outside it."""
+RECOVERY = 8.0
+"""After a saturated round the window is that many times as wide, but at least that many standard deviations."""
+DOUBT = 0.01
+
+
+class Adaptive(Protocol):
+    """Bits only; a few rounds; risk close to the information limit."""
+
+    name = "adaptive"
+    summary = "locate, refine, finish with single bits: close to the information limit (the default)"
+    details = frozenset({"frontier_ratio"})
+    choices = frozenset({"max_rounds", "failure"})
+
+    def plan(self, brief: Brief, *, max_rounds: int = ROUNDS, failure: float = FAILURE, **choices: Any) -> Plan:
+        """The study with the least predicted worst-case error in at most `max_rounds` rounds."""
+        checks.whole("max_rounds", max_rounds, 1, MOST_ROUNDS)
+        checks.positive("failure", failure, 0.1)
+        design = best_design(brief, max_rounds, failure)
+        return Plan(
+            protocol=self.name,
+            brief=brief,
+            rounds=design.rounds,
+            forecast=forecast(brief, design.mse, design.failure),
+            details={"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)},
+        )
+
+    def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
+        """The next question around what the rounds before say."""
+        index = len(tallies)
+        round_ = plan.rounds[index]
+        if isinstance(round_, VoteRound):
+            return round_.ask(plan.brief, index)
+        if not tallies:
+            return round_.ask(plan.brief, 0, centre=0.0)
+        return _recovering(plan, tallies, round_).ask(plan.brief, index, _centre(plan, tallies))
+
+    def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
+        """The reading of the last round; an interval over the whole range where the study lost its way."""
+        last = tallies[-1]
+        estimate = estimate_from_reading(_reading(plan, tallies), [tally.reports for tally in tallies])
+        if any(map(_lost, tallies[1:-1])):
+            note = "a round found its window saturated; the next one recovered with a wider window"
+            estimate = replace(estimate, notes=(*estimate.notes, note))
+        if len(tallies) > 1 and _lost(last):
+            return widened(estimate, 1.0, "the last round found its window saturated: the mean lies elsewhere")
+        if isinstance(plan.rounds[0], VoteRound):
+            doubt = wrong_winner_chance(tallies[0], apart=PAIR + 1, window=PAIR)
+            estimate = replace(estimate, failure_probability=doubt)
+            if doubt > DOUBT:
+                note = f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})"
+                return widened(estimate, doubt, note)
+        return estimate
+
+
+def _reading(plan: Plan, tallies: Sequence[Tally]) -> Reading:
+    """What the last of the tallies says, in the light of those before it."""
+    round_ = plan.rounds[len(tallies) - 1]
+    assert isinstance(round_, MeasureRound)
+    question = tallies[-1].question
+    assert isinstance(question, Measure)
+    return read_measure(tallies[-1], _recovering(plan, tallies[:-1], round_).gain(plan.brief, question))
+
+
+def _centre(plan: Plan, tallies: Sequence[Tally]) -> float:
+    """The best guess of θ after some rounds; a round without reports leaves the guess before it."""
+    if not tallies:
+        return 0.0
+    last, round_ = tallies[-1], plan.rounds[len(tallies) - 1]
+    if not last.reports:
+        return _centre(plan, tallies[:-1])
+    if isinstance(round_, VoteRound):
+        return elected_centre(last, round_)
+    return min(max(_reading(plan, tallies).value, -1.0), 1.0)
+
+
+def _recovering(plan: Plan, before: Sequence[Tally], round_: MeasureRound) -> MeasureRound:
+    """The round as planned, or with a much wider window if the one before it was saturated."""
+    if len(before) < 2 or not _lost(before[-1]):
+        return round_
+    question = before[-1].question
+    assert isinstance(question, Measure)
+    half_width = RECOVERY * max(question.right, 1.0)
+    return replace(round_, half_width=half_width, dither=0.0, slope_low=1.0, slope_high=1.0)
+
+
+def _lost(tally: Tally) -> bool:
+    return isinstance(tally.question, Measure) and tally.reports > 0 and saturation(tally) > SATURATED
+
+
+__all__ = ["FAILURE", "MOST_ROUNDS", "ROUNDS", "Adaptive"]

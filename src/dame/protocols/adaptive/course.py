@@ -1,0 +1,131 @@
+"""The planner's arithmetic: how the error of the centre shrinks from round to round, for the worst laws that records
+can have.
+
+The state is the centre error δ = θ - centre, taken as normal with a mean and a spread for each law of the family in
+`dame.theory.response`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dame.theory.response import ROOMS, ResponseTable
+
+Floats = NDArray[np.float64]
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(13)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+SLOPES = np.array([0.4, 0.45, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1, 1.2, 1.35, 1.6, 2.0])
+"""Slopes that an undithered round may assume. Above 1, it trusts the centre before it more than its own bits."""
+DITHERS = (0.15, 0.3, 0.5)
+"""Half-distances of the two arms, in mean weights."""
+CLEAREST = 4.0
+"""A dithered round must see the difference of its arms at least so many standard errors clearly."""
+COUNTED = 0.6
+"""Part of the worst law's squared systematic error that intervals count: enough for it, not too much for others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """The centre error before a round: its mean and its spread for each law."""
+
+    bias: Floats
+    spread: Floats
+
+    @property
+    def worst(self) -> float:
+        """The largest mean squared error over the laws."""
+        return float(np.max(self.bias**2 + self.spread**2))
+
+    @property
+    def nodes(self) -> Floats:
+        """Centre errors to average over, by law and node."""
+        return self.bias[:, None] + self.spread[:, None] * _NODES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureDesign:
+    """A measuring round that the planner considers, and the course after it."""
+
+    cap: float
+    clip: float
+    dither: float
+    slope_low: float
+    slope_high: float
+    systematic: float
+    after: Course
+
+
+def known_within(privacy: float, users: float) -> Course:
+    """The course after plain one-bit reports over the whole range: unbiased, with variance (B² - θ²) / users."""
+    variance = np.maximum(privacy**2 - (1 - ROOMS) ** 2, 0.0) / users
+    return Course(bias=np.zeros(len(ROOMS)), spread=np.sqrt(variance))
+
+
+def best_measure(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
+    """The round around the present centre that leaves the least worst-case error; `privacy` is B."""
+    designs = [_best_plain(table, before, privacy, users)]
+    designs += [_best_dithered(table, before, privacy, users, dither) for dither in DITHERS]
+    return min(designs, key=lambda design: design.after.worst)
+
+
+def _best_plain(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
+    """The best round that assumes a slope."""
+    delta = before.nodes
+    response = table.at(delta)[:, :, None]
+    step = 1 / (SLOPES[:, None] * table.mean[:, :, None])[..., None]
+    error = delta - step * response
+    bias = error @ _WEIGHTS
+    model = np.maximum((error * error) @ _WEIGHTS - bias**2, 0.0)
+    noise = step[..., 0] ** 2 * (table.clips**2 * privacy**2 / users)[None, :, None, None]
+    worst = (bias**2 + model + noise).max(axis=-1)
+    cap, clip, slope = best = np.unravel_index(int(worst.argmin()), worst.shape)
+    return MeasureDesign(
+        cap=float(table.caps[cap]),
+        clip=float(table.clips[clip]),
+        dither=0.0,
+        slope_low=float(SLOPES[slope]),
+        slope_high=float(SLOPES[slope]),
+        systematic=_systematic((bias**2 + model)[best]),
+        after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best])),
+    )
+
+
+def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: float, dither: float) -> MeasureDesign:
+    """The best round with two arms, whose difference tells the slope."""
+    delta = before.nodes
+    # One shift for all clips of a cap: the mean weight without the lift of small users.
+    shift = dither / table.mean[:, 0, -1]
+    arms = [np.stack([table.at(delta + sign * move)[cap] for cap, move in enumerate(shift)]) for sign in (1, -1)]
+    width = shift[:, None, None, None]
+    middle, gain = (arms[0] + arms[1]) / 2, (arms[0] - arms[1]) / (2 * width)
+    gain = np.maximum(gain, 0.05 * table.mean[..., None])
+    answer = middle / gain
+    coin = (table.clips * privacy / math.sqrt(users))[None, :, None, None] / gain
+    error = delta - answer
+    bias = error @ _WEIGHTS
+    model = np.maximum((error * error) @ _WEIGHTS - bias**2, 0.0)
+    noise = (coin**2 * (1 + (answer / width) ** 2)) @ _WEIGHTS
+    worst = (bias**2 + model + noise).max(axis=-1)
+    unclear = (width / coin).min(axis=(2, 3)) < CLEAREST
+    best = np.unravel_index(int(np.where(unclear, np.inf, worst).argmin()), worst.shape)
+    slopes = gain[best] / table.mean[best][:, None]
+    ruined = bool(unclear[best])
+    return MeasureDesign(
+        cap=float(table.caps[best[0]]),
+        clip=float(table.clips[best[1]]),
+        dither=float(shift[best[0]]),
+        slope_low=float(slopes.min()) / 2,
+        slope_high=min(float(slopes.max()) * 1.1, 1.05),
+        systematic=_systematic((bias**2 + model)[best]),
+        after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best]) + (math.inf if ruined else 0.0)),
+    )
+
+
+def _systematic(squared: Floats) -> float:
+    return math.sqrt(COUNTED * float(squared.max()))

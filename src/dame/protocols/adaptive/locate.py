@@ -1,0 +1,79 @@
+"""The locating round: votes for bins of a few standard deviations of a user's mean, one mark each, at the full α."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dame.device.questions import MOST_BINS, Vote
+from dame.device.randomisers import UnaryCode
+from dame.plans import Brief, VoteRound
+from dame.protocols.adaptive.course import Course
+from dame.protocols.location import missed_vote_bound, window_totals
+from dame.tally import Tally
+from dame.theory.response import ROOMS, group_sizes, mean_atoms
+
+Floats = NDArray[np.float64]
+
+PAIR = 2
+"""Bins are elected in pairs of neighbours: a mean near a border then loses no votes."""
+
+
+def vote_round(brief: Brief, min_size: int, spacing: float, share: float) -> VoteRound:
+    """Votes among bins of `spacing` standard deviations of a mean of `min_size` records."""
+    width = spacing / math.sqrt(min_size)
+    return VoteRound(
+        name="locate",
+        share=share,
+        bins=min(max(math.ceil(2 / width), PAIR), MOST_BINS),
+        width=width,
+        neighbours=0,
+        min_size=min_size,
+        voters=brief.sizes.survival(min_size),
+        code=UnaryCode.optimised(brief.alpha),
+    )
+
+
+def stray_share(brief: Brief, min_size: int, spacing: float) -> float:
+    """The largest share of voters, over laws and places of θ, whose mean lies outside the pair of bins nearest to θ."""
+    groups = group_sizes(brief.sizes, smallest=min_size)
+    offsets = np.linspace(-spacing / 2, spacing / 2, 9)
+    worst = 0.0
+    for room in ROOMS:
+        inside = np.zeros(len(offsets))
+        for size, share in zip(groups.sizes, groups.shares, strict=True):
+            values, chances = mean_atoms(float(room), int(size))
+            places = values[:, None] * math.sqrt(min_size) + offsets
+            inside += share * (chances @ ((places >= -spacing) & (places < spacing)))
+        worst = max(worst, float(1 - inside.min()))
+    return worst
+
+
+def missed_bound(brief: Brief, vote: VoteRound, stray: float) -> float:
+    """An upper bound on the chance that a pair of bins apart from the right one is elected."""
+    return missed_vote_bound(vote, brief.users, stray, max(vote.bins - 3, 0), window=PAIR)
+
+
+def course_after_vote(vote: VoteRound, users: float) -> Course:
+    """The centre error after the vote: coins on the four bins of the centroid, and the grain of the bins."""
+    shares = np.array([-1.5, -0.5, 0.5, 1.5])
+    coins = vote.code.variance(0.0) / (users * vote.voters**2) * float(shares @ shares)
+    deviation = np.sqrt(ROOMS * (2 - ROOMS)) / (vote.width * math.sqrt(vote.min_size))
+    # A law as wide as a bin is spread smoothly over several, and its centroid is right; a narrow one sits in one bin.
+    grain = np.exp(-2 * (math.pi * deviation) ** 2) / 12
+    return Course(bias=np.zeros(len(ROOMS)), spread=vote.width * np.sqrt(coins + grain))
+
+
+def elected_centre(votes: Tally, vote: VoteRound) -> float:
+    """Where the votes say θ is: the centroid of the elected pair and the bin on either side of it."""
+    question = votes.question
+    assert isinstance(question, Vote)
+    totals = window_totals(votes, PAIR)
+    border = totals.index(max(totals)) + 1
+    near = range(max(border - PAIR, 0), min(border + PAIR, question.bins))
+    shares = [question.code.debias(votes.mean(bin_)) / vote.voters for bin_ in near]
+    shift = sum(share * (bin_ + 0.5 - border) for bin_, share in zip(near, shares, strict=True))
+    centre = question.origin + question.width * (border + min(max(shift, -1.0), 1.0))
+    return min(max(centre, -1.0), 1.0)

@@ -1,0 +1,160 @@
+"""The planner: tries ways to locate, numbers of rounds and splits of the users, for the least worst-case error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dame.device.randomisers import OneBit
+from dame.plans import Brief, MeasureRound, Round
+from dame.protocols.adaptive.course import Course, MeasureDesign, best_measure, known_within
+from dame.protocols.adaptive.locate import course_after_vote, missed_bound, stray_share, vote_round
+from dame.theory import privacy_factor
+from dame.theory.response import ResponseTable
+
+Floats = NDArray[np.float64]
+
+CLIPS: Floats = np.array([0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0, 5.0, 7.0])
+FIRST_SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3, 0.4)
+GROWTHS = (1.0, 2.0, 4.0, 7.0, 12.0, 20.0)
+"""By what factor each measuring round has more users than the one before."""
+SPACINGS = (2.0, 3.0)
+FEWEST_VOTING_RECORDS = 16
+"""Below this size plain bits over the whole range locate better than votes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A first round, the course after it, and the chance that it misleads."""
+
+    round: Round
+    after: Course
+    failure: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """A whole study that the planner considers."""
+
+    rounds: tuple[Round, ...]
+    mse: float
+    failure: float
+
+
+def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
+    """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
+    search = _Search(brief, most_failure)
+    designs = [search.plain()]
+    for rounds in range(2, most_rounds + 1):
+        designs += search.designs(rounds)
+    best = min(designs, key=lambda design: design.mse)
+    return min([best, *search.around(best)], key=lambda design: design.mse)
+
+
+class _Search:
+    def __init__(self, brief: Brief, most_failure: float) -> None:
+        self._brief = brief
+        self._most_failure = most_failure
+        self._privacy = privacy_factor(brief.alpha)
+        self._noise = OneBit.spending(brief.alpha)
+        self._table = ResponseTable.of(brief.sizes, _caps(brief), CLIPS)
+        self._strays = {pair: stray_share(brief, *pair) for pair in itertools.product(_voting_sizes(brief), SPACINGS)}
+
+    def plain(self) -> Design:
+        """One bit from everybody over the whole range."""
+        return Design(rounds=(self._whole_range("measure", 1.0),), mse=self._wide(1.0).worst, failure=0.0)
+
+    def designs(self, rounds: int) -> Iterator[Design]:
+        """Designs with so many rounds."""
+        growths = GROWTHS if rounds > 2 else (1.0,)
+        for first in FIRST_SHARES:
+            for start in self._starts(first):
+                for growth in growths:
+                    yield self._follow(start, _shares(first, growth, rounds))
+
+    def around(self, best: Design) -> Iterator[Design]:
+        """Designs like the best one, with somewhat other shares."""
+        shares = [round_.share for round_ in best.rounds]
+        if len(shares) == 1:
+            return
+        growth = shares[2] / shares[1] if len(shares) > 2 else 1.0
+        for factor, stretch in itertools.product((0.8, 0.9, 1.0, 1.12, 1.25), (0.75, 1.0, 1.33)):
+            first = min(shares[0] * factor, 0.6)
+            for start in self._starts(first):
+                if type(start.round) is type(best.rounds[0]):
+                    yield self._follow(start, _shares(first, growth * stretch, len(shares)))
+
+    def _starts(self, share: float) -> Iterator[Start]:
+        yield Start(round=self._whole_range("locate", share), after=self._wide(share), failure=0.0)
+        for (size, spacing), stray in self._strays.items():
+            vote = vote_round(self._brief, size, spacing, share)
+            failure = missed_bound(self._brief, vote, stray)
+            if failure <= self._most_failure:
+                yield Start(round=vote, after=course_after_vote(vote, self._users(share)), failure=failure)
+
+    def _follow(self, start: Start, shares: Sequence[float]) -> Design:
+        rounds, course = [start.round], start.after
+        for index, share in enumerate(shares[1:], start=2):
+            design = best_measure(self._table, course, self._privacy, self._users(share))
+            rounds.append(self._measure("finish" if index == len(shares) else "refine", share, design))
+            course = design.after
+        return Design(rounds=tuple(rounds), mse=course.worst, failure=start.failure)
+
+    def _users(self, share: float) -> float:
+        """Effective number of users: the hash splits them at random, which costs a little where there are few."""
+        expected = self._brief.users * share
+        return expected / (1 + (1 - share) / expected)
+
+    def _wide(self, share: float) -> Course:
+        return known_within(self._privacy, self._users(share))
+
+    def _whole_range(self, name: str, share: float) -> MeasureRound:
+        return MeasureRound(name=name, share=share, half_width=1.0, cap=1.0, noise=self._noise)
+
+    def _measure(self, name: str, share: float, design: MeasureDesign) -> MeasureRound:
+        cap = None if math.isinf(design.cap) else design.cap
+        return MeasureRound(
+            name=name,
+            share=share,
+            half_width=design.clip,
+            cap=cap,
+            fitted=True,
+            dither=min(design.dither, 1.0),
+            slope_low=design.slope_low,
+            slope_high=design.slope_high,
+            systematic=min(design.systematic, 1.0),
+            noise=self._noise,
+        )
+
+
+def _shares(first: float, growth: float, rounds: int) -> list[float]:
+    """The first share, then measuring rounds that grow by a factor and use up the rest."""
+    steps = [growth**index for index in range(rounds - 1)]
+    return [first, *((1 - first) * step / sum(steps) for step in steps)]
+
+
+def _quantiles(brief: Brief, levels: Sequence[float]) -> list[int]:
+    sizes, weights = brief.sizes.nodes()
+    places = np.searchsorted(np.cumsum(weights), np.asarray(levels) * (1 - 1e-12))
+    return [max(int(sizes[min(place, len(sizes) - 1)]), 1) for place in places]
+
+
+def _caps(brief: Brief) -> Floats:
+    """Caps to try: none, and sizes that only the larger users reach, as far as they differ by half or more."""
+    caps: list[float] = [math.inf]
+    previous = float(brief.sizes.nodes()[0][-1])
+    for size in reversed(_quantiles(brief, (0.1, 0.5, 0.8, 0.95, 0.99))):
+        if size * 1.5 <= previous:
+            caps.append(float(size))
+            previous = float(size)
+    return np.array(caps)
+
+
+def _voting_sizes(brief: Brief) -> list[int]:
+    """Sizes from which on users may vote."""
+    return sorted({size for size in _quantiles(brief, (0.02, 0.2, 0.5)) if size >= FEWEST_VOTING_RECORDS})

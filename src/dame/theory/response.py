@@ -1,0 +1,140 @@
+"""How a crowd responds to a window: the expected clipped place of a user, against the worst laws that records can have.
+
+Records with mean θ on [-1, 1] vary most, and are most skewed, when they are -1 and 1 only (Hoeffding 1963: every
+other law is below this one in the convex order). The planner and the frontier therefore look at the family of such
+laws, from fair ones (θ = 0) to records that are all the same (θ = 1); by symmetry θ ≥ 0 is enough.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dame.sizes import Sizes
+
+Floats = NDArray[np.float64]
+
+ROOMS: Floats = np.array([0.0, 0.01, 0.04, 0.12, 0.3, 0.6, 1.0])
+"""Distances 1 - |θ| from θ to the nearer bound: one law each. The variance of a record is room·(2 - room)."""
+
+_ATOMS = 65
+_GROUPS = 16
+_DELTAS = 61
+_FINEST = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeGroups:
+    """M in a few groups: a typical size, the mean sqrt(size) and the share of each."""
+
+    sizes: Floats
+    roots: Floats
+    shares: Floats
+
+
+def group_sizes(sizes: Sizes, smallest: float = 1.0, count: int = _GROUPS) -> SizeGroups:
+    """M given m ≥ smallest, in at most `count` groups that keep E sqrt(m)."""
+    points, weights = sizes.nodes()
+    kept = points >= smallest
+    points, weights = points[kept], weights[kept] / weights[kept].sum()
+    roots = np.sqrt(points)
+    if len(points) <= count:
+        return SizeGroups(sizes=points, roots=roots, shares=weights)
+    # Groups of equal share and equal records alike: rare users with many records matter as much as many with few.
+    reach = np.cumsum(weights * roots)
+    place = (reach / reach[-1] + np.cumsum(weights)) / 2
+    group = np.minimum((place * count).astype(np.intp), count - 1)
+    shares = np.asarray(np.bincount(group, weights, count), dtype=np.float64)
+    used = shares > 0
+    means = np.bincount(group, weights * roots, count)[used] / shares[used]
+    return SizeGroups(sizes=np.maximum(np.round(means**2), 1.0), roots=means, shares=shares[used])
+
+
+@lru_cache(maxsize=4096)
+def mean_atoms(room: float, size: int) -> tuple[Floats, Floats]:
+    """Values and probabilities of a user's mean minus θ, for records of -1 and 1 with 1 - |θ| = room.
+
+    Exact (binomial) where so many atoms suffice; else cells of the normal law with Edgeworth's correction for skewness.
+    """
+    if room == 0.0:
+        return np.zeros(_ATOMS), np.eye(1, _ATOMS)[0]
+    rare = room / 2
+    spread = math.sqrt(size * rare * (1 - rare))
+    low = max(0, math.floor(size * rare - 7 * spread - 8))
+    high = min(size, math.ceil(size * rare + 7 * spread + 8))
+    if high - low < _ATOMS:
+        return _binomial_atoms(size, rare, low)
+    return _edgeworth_atoms(2 * spread / size, (1 - 2 * rare) / spread)
+
+
+def _binomial_atoms(size: int, rare: float, low: int) -> tuple[Floats, Floats]:
+    hits = np.arange(low, low + _ATOMS, dtype=np.float64)
+    misses = np.maximum(size - hits, 0.0)
+    ways = special.gammaln(size + 1) - special.gammaln(hits + 1) - special.gammaln(misses + 1)
+    chance = np.where(hits <= size, np.exp(ways + hits * math.log(rare) + misses * math.log1p(-rare)), 0.0)
+    return 2 * hits / size - 2 * rare, chance / chance.sum()
+
+
+def _edgeworth_atoms(deviation: float, skewness: float) -> tuple[Floats, Floats]:
+    edges = np.linspace(-6, 6, _ATOMS + 1)
+    density = np.exp(-edges * edges / 2) / math.sqrt(2 * math.pi)
+    below = special.ndtr(edges) - skewness / 6 * (edges * edges - 1) * density
+    below[0], below[-1] = 0.0, 1.0
+    chance = np.diff(np.maximum.accumulate(np.clip(below, 0.0, 1.0)))
+    middle = (edges[1:] + edges[:-1]) / 2
+    return deviation * (middle - chance @ middle), chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseTable:
+    """E clip(weight·(X̄ - θ + δ), ±k) for every cap, clip k, law of the family and centre error δ of a grid.
+
+    The weight is sqrt(m ∧ cap), but at least k / (1 + |θ|), as in a fitted round. `mean[cap, clip, law]` is the mean
+    weight: the slope in δ that there would be without clipping.
+    """
+
+    caps: Floats
+    clips: Floats
+    deltas: Floats
+    mean: NDArray[np.float64]
+    response: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sizes: Sizes, caps: Floats, clips: Floats) -> ResponseTable:
+        """The table for sizes M."""
+        groups = group_sizes(sizes)
+        deltas = _delta_grid(float(groups.roots.max()))
+        mean = np.empty((len(caps), len(clips), len(ROOMS)))
+        response = np.empty((*mean.shape, len(deltas)))
+        for law, room in enumerate(ROOMS):
+            pairs = [mean_atoms(float(room), int(size)) for size in groups.sizes]
+            values, chances = (np.array(column) for column in zip(*pairs, strict=True))
+            errors, chances = values[:, :, None] + deltas, chances * groups.shares[:, None]
+            for (cap, most), (clip, half) in itertools.product(enumerate(np.sqrt(caps)), enumerate(clips)):
+                weights = np.maximum(np.minimum(groups.roots, most), half / (2 - room))
+                mean[cap, clip, law] = weights @ groups.shares
+                clipped = np.clip(weights[:, None, None] * errors, -half, half)
+                response[cap, clip, law] = np.einsum("ga,gad->d", chances, clipped)
+        return cls(caps=caps, clips=clips, deltas=deltas, mean=mean, response=response)
+
+    def at(self, delta: Floats) -> NDArray[np.float64]:
+        """The response at centre errors delta[law, node], interpolated: indexed by cap, clip, law, node."""
+        inside = np.clip(delta, self.deltas[0], self.deltas[-1])
+        left = np.clip(np.searchsorted(self.deltas, inside) - 1, 0, len(self.deltas) - 2)
+        part = (inside - self.deltas[left]) / (self.deltas[left + 1] - self.deltas[left])
+        law = np.arange(len(ROOMS))[:, None]
+        lower = self.response[:, :, law, left]
+        return lower + (self.response[:, :, law, left + 1] - lower) * part
+
+
+def _delta_grid(largest_root: float) -> Floats:
+    """Centre errors from -2 to 2, fine near 0 where large users still tell them apart."""
+    scale = _FINEST / max(largest_root, 1.0)
+    half = scale * np.sinh(np.linspace(0, 1, _DELTAS // 2 + 1) * math.asinh(2.0 / scale))
+    return np.concatenate((-half[:0:-1], half))
