@@ -166,6 +166,7 @@ class LongTail(Sums):
         self._head: Floats = head / self.total
         self._panel_mass: Floats = weights.sum(axis=1) / self.total
         self._panel_sqrt: Floats = (weights * np.sqrt(at)).sum(axis=1) / self.total
+        # What the last panel has of E m: an unbounded law that is cut there must have next to nothing left.
         self.last_share = float((weights[-1] * at[-1]).sum() / ((weights * at).sum() + head @ self._atoms))
         self.mean = float(self._head @ self._atoms + (weights * at).sum() / self.total)
 

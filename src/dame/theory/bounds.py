@@ -39,6 +39,8 @@ class Bounds:
                 f"The proof of the upper bound needs φ(m̃) ≤ 1 when m̃ > 1; here φ({self.m_tilde}) = {self.phi:.4g}, "
                 "so the upper bound is not proven."
             )
+        if self.lower > self.upper:
+            found.append("The two bounds contradict each other: the upper one does not hold here.")
         return tuple(found)
 
 

@@ -20,7 +20,8 @@ def upper_bound(sizes: Sizes, n_alpha2: float, constants: Constants = PAPER) -> 
     """The upper bound of Theorem 2 on the worst-case mean squared error of DAME.
 
     Statement: R ≤ min(4, c3·ln(c4(sqrt(m̃nα²) ∨ 1)) / (nα²·(E sqrt(m ∧ m̃))²)) with m̃ = `effective_size`.
-    Assumes: records in [-1, 1], known M, α ≤ 22/35; and, which the paper does not say, φ(m̃) ≤ 1 when m̃ > 1.
+    Assumes: records in [-1, 1], known M, α ≤ 22/35; and, which the paper does not say, φ(m̃) ≤ 1 when m̃ > 1
+    (without it the statement is false: it contradicts Theorem 1 for constant:1e15 and nα² = 0.1).
     Side of error: DAME is usually far below. The printed proof leaves the variance of the projected mean out of its
     Lemma on the variance; with it, c3 = 1580 is proven in place of 1570.
     """
