@@ -30,7 +30,7 @@ SMALL = [
     "binomial:5:1e-9",
     "geometric:0.1",
     "geometric:0.9",
-    "zipf:1.5:10000",
+    "zipf:1.5:4000",
     "zipf:1:3000",
     "zipf:0.3:2000",
     "zipf:7.5:500",
@@ -120,7 +120,7 @@ def test_long_uniform(low: int, high: int) -> None:
     assert close(sizes.expectation(np.sqrt), exact.power_sum(mp.mpf(1) / 2, low, high) / count)
 
 
-@pytest.mark.parametrize("success", ["1e-9", "1e-7", "1e-6", "1e-5", "0.0003", "0.004"])
+@pytest.mark.parametrize("success", ["1e-9", "1e-6", "1e-5", "0.0003"])
 def test_long_geometric(success: str) -> None:
     sizes = Sizes.parse(f"geometric:{success}")
     p = mp.mpf(float(success))
