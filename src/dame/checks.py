@@ -52,8 +52,9 @@ def alpha(value: object) -> float:
 
 def bounds(low: object, high: object) -> tuple[float, float]:
     """The value bounds of a study: two finite numbers, the first the smaller, of a usable width."""
-    lower, upper = real("low bound", low, -1e300, 1e300), real("high bound", high, -1e300, 1e300)
-    if not lower < upper or not upper - lower >= 1e-290:
+    # Squares of such numbers, and of their distance, are still floats.
+    lower, upper = real("low bound", low, -1e100, 1e100), real("high bound", high, -1e100, 1e100)
+    if not lower < upper or not upper - lower >= 1e-100:
         raise InvalidInput("bounds", (lower, upper), "two different numbers, the smaller one first")
     return lower, upper
 

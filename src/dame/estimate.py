@@ -168,8 +168,8 @@ def in_units(estimate: Estimate, low: float, high: float) -> Estimate:
 
 
 def to_units(inner: float, low: float, high: float) -> float:
-    """A number on the inner scale [-1, 1] in a study's own units."""
-    return low + (inner + 1) * (high - low) / 2
+    """A number on the inner scale [-1, 1] in a study's own units, never outside its bounds."""
+    return min(max(low + (inner + 1) * (high - low) / 2, low), high)  # rounding may pass a bound
 
 
 def _inside(value: float) -> float:

@@ -38,7 +38,7 @@ def plan_to_json(plan: Plan) -> dict[str, object]:
 def plan_from_json(document: object, detail_names: frozenset[str]) -> Plan:
     """The plan that a JSON object describes; a protocol's own figures may have the names given."""
     fields = checks.keys("plan", document, _REQUIRED, detail_names | {"notes"})
-    if fields["version"] != VERSION:
+    if type(fields["version"]) is not int or fields["version"] != VERSION:
         raise InvalidInput("plan version", fields["version"], str(VERSION))
     return Plan(
         protocol=checks.text("protocol", fields["protocol"], 32),

@@ -33,7 +33,7 @@ class Brief:
     study: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
-        checks.whole("users", self.users, 1, MOST_USERS)
+        object.__setattr__(self, "users", checks.whole("users", self.users, 1, MOST_USERS))
         object.__setattr__(self, "alpha", checks.alpha(self.alpha))
         low, high = checks.bounds(self.low, self.high)
         object.__setattr__(self, "low", low)

@@ -41,7 +41,12 @@ class Population(ABC):
     @staticmethod
     def arrays(sizes: ArrayLike, means: ArrayLike) -> Population:
         """Fixed users, given by the size and the mean (in [-1, 1]) of each; the truth is the mean of their means."""
-        return _Arrays(np.asarray(sizes), np.asarray(means))
+        try:
+            return _Arrays(np.asarray(sizes), np.asarray(means))
+        except ValueError as problem:  # numpy refuses ragged lists; our own refusals pass
+            if isinstance(problem, InvalidInput):
+                raise
+            raise InvalidInput("sizes and means", "ragged lists", "two lists of one length") from None
 
 
 class _Synthetic(Population):

@@ -38,7 +38,7 @@ class Played:
 
 def run(plan: Plan, population: Population, seed: int | None = None) -> Estimate:
     """The estimate of one simulated study."""
-    return play(plan, population, np.random.default_rng(seed)).estimate
+    return play(plan, population, np.random.default_rng(_seed(seed))).estimate
 
 
 def play(plan: Plan, population: Population, rng: Generator) -> Played:
@@ -51,6 +51,10 @@ def play(plan: Plan, population: Population, rng: Generator) -> Played:
     estimate = next_step(plan, tallies)
     assert isinstance(estimate, Estimate)
     return Played(estimate=estimate, tallies=tuple(tallies))
+
+
+def _seed(seed: int | None) -> int | None:
+    return None if seed is None else checks.whole("seed", seed, 0, 2**64)
 
 
 def draw_tally(question: Question, group: Iterable[Chunk], rng: Generator) -> Tally:
@@ -153,7 +157,7 @@ def simulate(
     truth = to_units(population.truth, plan.brief.low, plan.brief.high)
     rows = np.empty((repetitions, 3))
     failures = 0
-    for index, child in enumerate(np.random.SeedSequence(seed).spawn(repetitions)):
+    for index, child in enumerate(np.random.SeedSequence(_seed(seed)).spawn(repetitions)):
         played = play(plan, population, np.random.default_rng(child))
         rows[index] = (played.estimate.value, *played.estimate.interval)
         failures += missed(plan, played, population.truth)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dame import checks
-from dame.device.questions import Question, question_id
+from dame.device.questions import Measure, Question, question_id
+from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import Report, check_value, tally_entries, value_range
 from dame.errors import InvalidInput, Mismatch
 
@@ -26,12 +27,17 @@ class Tally:
     sums: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        checks.whole("reports", self.reports, 0, MOST_REPORTS)
+        object.__setattr__(self, "reports", checks.whole("reports", self.reports, 0, MOST_REPORTS))
         limits = _entry_limits(self.question)
         if len(self.sums) != len(limits):
             raise InvalidInput("sums", len(self.sums), f"a list of {len(limits)} whole numbers")
-        for total, (low, high) in zip(self.sums, limits, strict=True):
-            checks.whole("sums", total, low * self.reports, high * self.reports)
+        pairs = zip(self.sums, limits, strict=True)
+        sums = tuple(
+            checks.whole("sums", total, low * self.reports, high * self.reports) for total, (low, high) in pairs
+        )
+        object.__setattr__(self, "sums", sums)
+        if not _possible(self.question, self.reports, sums):
+            raise InvalidInput("sums", sums, "sums that some reports can have")
 
     @classmethod
     def zero(cls, question: Question) -> Tally:
@@ -87,3 +93,13 @@ def _entry_limits(question: Question) -> list[tuple[int, int]]:
     if low < 0:
         return [(low, high), (0, max(low * low, high * high))]
     return [(0, 1)] * len(tally_entries(question, 0))
+
+
+def _possible(question: Question, reports: int, sums: Sequence[int]) -> bool:
+    """Whether the sums fit each other: ones of an arm among its reports; squares that are no less than the sum needs."""
+    if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
+        return sums[0] * sums[0] <= reports * sums[1]
+    if isinstance(question, Measure) and question.dither:
+        ones_below, above, ones_above = sums
+        return ones_above <= above and ones_below <= reports - above
+    return True

@@ -62,6 +62,7 @@ def measures(draw: st.DrawFn) -> Measure:
         right=left + draw(st.floats(1e-2, 100)),
         cap=draw(st.one_of(st.none(), st.just(1.0), st.floats(1e-3, 1e6))),
         between_sd=draw(st.one_of(st.just(0.0), st.floats(0.0, 1.0))),
+        least_weight=draw(st.one_of(st.just(0.0), st.floats(0.0, 100.0))),
         dither=draw(st.one_of(st.just(0.0), st.floats(0.0, 2.0))) if one_bit else 0.0,
         noise=OneBit.spending(alpha) if one_bit else DiscreteLaplace.spending(alpha, steps=steps),
     )

@@ -144,6 +144,7 @@ def test_a_vote_refuses_fields_out_of_range(field, values):
         ("cap", [0, -1.0, 1e-13, 2.0**63]),
         ("between_sd", [-0.1, 1.1]),
         ("dither", [-0.1, 2.1]),
+        ("least_weight", [-0.1, 1.1e12]),
     ],
 )
 @pytest.mark.parametrize("question", [BIT, GRID, ARMS])
@@ -223,6 +224,7 @@ def test_every_field_counts_for_the_identity(question):
         "study": "other", "round": 5, "alpha": 3.0, "low": -3.0, "high": 12.0, "bins": 9, "width": 0.3, "origin": -0.5,
         "neighbours": 0, "min_size": 8, "centre": 0.5, "left": -1.5, "right": 2.5, "cap": 3.0, "between_sd": 0.2,
         "dither": 0.1,
+        "least_weight": 0.5,
         "code": UnaryCode(yes=WORD // 2 + 5, no=WORD // 2 - 5), "noise": OneBit(low=WORD // 2, high=WORD // 2 + 9),
     }  # fmt: skip
     fields = [field.name for field in dataclasses.fields(question)]

@@ -15,6 +15,7 @@ from dame.cli.simulate import simulate
 from dame.errors import DameError, MissingExtra
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+_WRONG_PATHS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 app = typer.Typer(
     name="dame",
@@ -81,7 +82,7 @@ def _os_code(problem: OSError) -> int:
     if isinstance(problem, BrokenPipeError):  # the reader, such as `head`, had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    return USAGE if isinstance(problem, (FileNotFoundError, IsADirectoryError, PermissionError)) else FAILED
+    return USAGE if isinstance(problem, _WRONG_PATHS) else FAILED
 
 
 def _complain(sentence: str, code: int) -> int:

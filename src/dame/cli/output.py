@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dame.errors import InvalidInput
+
 people = Console(highlight=False)
 notes = Console(stderr=True, highlight=False)
 
@@ -27,6 +29,8 @@ def print_json(document: Mapping[str, object]) -> None:
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Writes a JSON file under a temporary name first, so that nobody ever sees half of it."""
+    if not path.name:
+        raise InvalidInput("out", str(path), "the name of a file")
     draft = path.with_name(f".{path.name}.draft")
     try:
         draft.write_text(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -27,7 +27,7 @@ DEFAULT = "adaptive"
 
 def protocol_named(name: str) -> Protocol:
     """The protocol of that name."""
-    if name not in PROTOCOLS:
+    if not isinstance(name, str) or name not in PROTOCOLS:
         raise InvalidInput("protocol", name, f"one of {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
 
@@ -66,7 +66,11 @@ def plan(
 def plan_from_json(document: object) -> Plan:
     """The plan that a JSON object describes."""
     name = document.get("protocol") if isinstance(document, dict) else document
-    return _plan_from_json(document, protocol_named(str(name)).details)
+    protocol = protocol_named(str(name))
+    plan = _plan_from_json(document, protocol.details)
+    if tuple(map(type, plan.rounds)) not in protocol.kinds:
+        raise InvalidInput("rounds", [round_.name for round_ in plan.rounds], f"rounds of protocol {protocol.name}")
+    return plan
 
 
 def first(plan: Plan) -> Question:

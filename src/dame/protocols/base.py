@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from dame.device.questions import Question
 from dame.errors import Mismatch
 from dame.estimate import Estimate, in_units, know_nothing
-from dame.plans import Brief, Forecast, Plan
+from dame.plans import Brief, Forecast, Plan, Round
 from dame.tally import Tally
 from dame.theory import PAPER, limit, lower_bound, upper_bound
 
@@ -25,6 +25,9 @@ class Protocol(ABC):
 
     choices: ClassVar[frozenset[str]] = frozenset()
     """Names of what the planner can be told beyond the brief."""
+
+    kinds: ClassVar[tuple[tuple[type[Round], ...], ...]]
+    """The kinds of rounds that a plan of this protocol may have, one after the other."""
 
     @abstractmethod
     def plan(self, brief: Brief, **choices: Any) -> Plan:

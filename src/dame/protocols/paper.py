@@ -32,6 +32,7 @@ class Paper(Protocol):
     name = "paper"
     summary = "DAME as published: votes for bins, then Laplace noise on a window; uses everybody's records up to m̃"
     details = frozenset({"m_tilde", "tau", "bins", "phi"})
+    kinds = ((VoteRound, MeasureRound),)
 
     def effective_size(self, brief: Brief) -> int:
         """The size m̃ up to which records count: Theorem 2's choice."""

@@ -16,6 +16,8 @@ from dame.tally import Tally
 class WholeRange(Protocol):
     """A single `Measure` on [-1, 1] with equal weights; the noise is what its children choose."""
 
+    kinds = ((MeasureRound,),)
+
     def noise(self, alpha: float) -> OneBit | DiscreteLaplace:
         """The randomiser that spends α."""
         raise NotImplementedError

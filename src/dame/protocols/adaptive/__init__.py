@@ -38,6 +38,11 @@ class Adaptive(Protocol):
     summary = "locate, refine, finish with single bits: close to the information limit (the default)"
     details = frozenset({"frontier_ratio"})
     choices = frozenset({"max_rounds", "failure"})
+    kinds = tuple(
+        (first, *(MeasureRound,) * more)
+        for first in (VoteRound, MeasureRound)
+        for more in range(first is VoteRound, MOST_ROUNDS)
+    )
 
     def plan(self, brief: Brief, *, max_rounds: int = ROUNDS, failure: float = FAILURE, **choices: Any) -> Plan:
         """The study with the least predicted worst-case error in at most `max_rounds` rounds."""

@@ -23,11 +23,11 @@ PAIR = 2
 
 def vote_round(brief: Brief, min_size: int, spacing: float, share: float) -> VoteRound:
     """Votes among bins of `spacing` standard deviations of a mean of `min_size` records."""
-    width = spacing / math.sqrt(min_size)
+    width = max(spacing / math.sqrt(min_size), 2 / MOST_BINS)
     return VoteRound(
         name="locate",
         share=share,
-        bins=min(max(math.ceil(2 / width), PAIR), MOST_BINS),
+        bins=max(math.ceil(2 / width), PAIR),
         width=width,
         neighbours=0,
         min_size=min_size,
