@@ -123,14 +123,14 @@ class ResponseTable:
                 response[cap, clip, law] = np.einsum("ga,gad->d", chances, clipped)
         return cls(caps=caps, clips=clips, deltas=deltas, mean=mean, response=response)
 
-    def at(self, delta: Floats) -> NDArray[np.float64]:
+    def at(self, delta: Floats, caps: slice = slice(None)) -> NDArray[np.float64]:
         """The response at centre errors delta[law, node], interpolated: indexed by cap, clip, law, node."""
         inside = np.clip(delta, self.deltas[0], self.deltas[-1])
         left = np.clip(np.searchsorted(self.deltas, inside) - 1, 0, len(self.deltas) - 2)
         part = (inside - self.deltas[left]) / (self.deltas[left + 1] - self.deltas[left])
         law = np.arange(len(ROOMS))[:, None]
-        lower = self.response[:, :, law, left]
-        return lower + (self.response[:, :, law, left + 1] - lower) * part
+        lower = self.response[caps, :, law, left]
+        return lower + (self.response[caps, :, law, left + 1] - lower) * part
 
 
 def _delta_grid(largest_root: float) -> Floats:

@@ -70,7 +70,10 @@ def known_within(privacy: float, users: float) -> Course:
 def best_measure(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
     """The round around the present centre that leaves the least worst-case error; `privacy` is B."""
     designs = [_best_plain(table, before, privacy, users)]
-    designs += [_best_dithered(table, before, privacy, users, dither) for dither in DITHERS]
+    for dither in DITHERS:
+        # The bits of two arms differ by less than the dither: with few users none of the clips could see it.
+        if dither * math.sqrt(users) >= CLEAREST * privacy:
+            designs.append(_best_dithered(table, before, privacy, users, dither))
     return min(designs, key=lambda design: design.after.worst)
 
 
@@ -101,7 +104,10 @@ def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: 
     delta = before.nodes
     # One shift for all clips of a cap: the mean weight without the lift of small users.
     shift = dither / table.mean[:, 0, -1]
-    arms = [np.stack([table.at(delta + sign * move)[cap] for cap, move in enumerate(shift)]) for sign in (1, -1)]
+    arms = [
+        np.concatenate([table.at(delta + sign * move, slice(cap, cap + 1)) for cap, move in enumerate(shift)])
+        for sign in (1, -1)
+    ]
     width = shift[:, None, None, None]
     middle, gain = (arms[0] + arms[1]) / 2, (arms[0] - arms[1]) / (2 * width)
     gain = np.maximum(gain, 0.05 * table.mean[..., None])

@@ -49,11 +49,20 @@ class Design:
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
     search = _Search(brief, most_failure)
-    designs = [search.plain()]
+    best = search.plain()
     for rounds in range(2, most_rounds + 1):
-        designs += search.designs(rounds)
-    best = min(designs, key=lambda design: design.mse)
-    return min([best, *search.around(best)], key=lambda design: design.mse)
+        # Up to three rounds the whole grid is searched; a further round starts from what was best without it.
+        firsts = FIRST_SHARES if rounds <= 3 or len(best.rounds) == 1 else _near(best.rounds[0].share)
+        best = _better([best, *search.designs(rounds, firsts)])
+    return _better([best, *search.around(best)])
+
+
+def _better(designs: Sequence[Design]) -> Design:
+    return min(designs, key=lambda design: design.mse)
+
+
+def _near(share: float) -> tuple[float, ...]:
+    return (share / 1.5, share, min(share * 1.5, FIRST_SHARES[-1]))
 
 
 class _Search:
@@ -69,10 +78,10 @@ class _Search:
         """One bit from everybody over the whole range."""
         return Design(rounds=(self._whole_range("measure", 1.0),), mse=self._wide(1.0).worst, failure=0.0)
 
-    def designs(self, rounds: int) -> Iterator[Design]:
-        """Designs with so many rounds."""
+    def designs(self, rounds: int, firsts: Sequence[float]) -> Iterator[Design]:
+        """Designs with so many rounds, for each share of the first."""
         growths = GROWTHS if rounds > 2 else (1.0,)
-        for first in FIRST_SHARES:
+        for first in firsts:
             for start in self._starts(first):
                 for growth in growths:
                     yield self._follow(start, _shares(first, growth, rounds))
@@ -144,17 +153,21 @@ def _quantiles(brief: Brief, levels: Sequence[float]) -> list[int]:
     return [max(int(sizes[min(place, len(sizes) - 1)]), 1) for place in places]
 
 
+def _apart(sizes: Sequence[int]) -> list[int]:
+    """The sizes, largest first, without those that are less than a third below one that is kept."""
+    kept: list[int] = []
+    for size in sorted(sizes, reverse=True):
+        if not kept or size * 1.5 <= kept[-1]:
+            kept.append(size)
+    return kept
+
+
 def _caps(brief: Brief) -> Floats:
-    """Caps to try: none, and sizes that only the larger users reach, as far as they differ by half or more."""
-    caps: list[float] = [math.inf]
-    previous = float(brief.sizes.nodes()[0][-1])
-    for size in reversed(_quantiles(brief, (0.1, 0.5, 0.8, 0.95, 0.99))):
-        if size * 1.5 <= previous:
-            caps.append(float(size))
-            previous = float(size)
-    return np.array(caps)
+    """Caps to try: none, and sizes that only the larger users reach."""
+    _, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.1, 0.5, 0.8, 0.95, 0.99))])
+    return np.array([math.inf, *caps])
 
 
 def _voting_sizes(brief: Brief) -> list[int]:
     """Sizes from which on users may vote."""
-    return sorted({size for size in _quantiles(brief, (0.02, 0.2, 0.5)) if size >= FEWEST_VOTING_RECORDS})
+    return [size for size in _apart(_quantiles(brief, (0.02, 0.2, 0.5))) if size >= FEWEST_VOTING_RECORDS]
