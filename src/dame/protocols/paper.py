@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import MOST_BINS, Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, UnaryCode
 from dame.estimate import Estimate, estimate_from_reading, read_measure, widened
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
@@ -42,7 +42,8 @@ class Paper(Protocol):
         """Two rounds of half of the users each."""
         m_tilde = self.effective_size(brief)
         n_alpha2 = brief.users * brief.alpha**2
-        tau = bin_half_width(m_tilde, n_alpha2)
+        # No more bins than a question may have: users with 10^13 records or more locate a little less finely.
+        tau = max(bin_half_width(m_tilde, n_alpha2), 1 / MOST_BINS)
         vote = VoteRound(
             name="locate",
             share=0.5,

@@ -1,0 +1,460 @@
+"""What every protocol promises, whatever is asked and whatever comes back. New protocols inherit it all."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+from functools import lru_cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dame
+from dame.device.questions import Measure, Question, Vote, question_id
+from dame.device.randomisers import OneBit
+from dame.device.reports import value_range
+from dame.errors import DameError, InvalidInput, Mismatch
+from dame.estimate import Estimate
+from dame.plans import Plan
+from dame.protocols import DEFAULT, PROTOCOLS
+from dame.protocols.base import Protocol
+from dame.protocols.needed import users_needed
+from dame.sizes import Sizes
+from dame.tally import Tally
+from tests.device.strategies import json_values
+
+EXTREME_ALPHAS = (1e-6, 22 / 35, 32.0)
+FEW_USERS = (1, 2, 3, 7)
+SIZES = "two-point:3:100:0.5"
+LAW = "beta:2:6"
+SEED = 11
+
+every_protocol = pytest.mark.parametrize("name", PROTOCOLS)
+
+
+@lru_cache(maxsize=256)
+def plan_of(
+    name: str,
+    users: int = 1001,
+    alpha: float = 22 / 35,
+    sizes: str = SIZES,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Plan:
+    return dame.plan(
+        users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=name, bounds=bounds, study="conformance"
+    )
+
+
+def population(law: str = LAW, sizes: str = SIZES) -> dame.Population:
+    return dame.Population.synthetic(Sizes.parse(sizes), dame.parse_law(law))
+
+
+def likely_tally(question: Question, reports: int) -> Tally:
+    """A tally in which everything is half way: half of the bits are ones, all noisy points stand in the middle."""
+    half = reports // 2
+    if isinstance(question, Vote):
+        return Tally(question=question, reports=reports, sums=(half,) * question.bins)
+    if isinstance(question.noise, OneBit):
+        return Tally(
+            question=question, reports=reports, sums=(half // 2, half, half // 2) if question.dither else (half,)
+        )
+    middle = question.noise.steps // 2
+    return Tally(question=question, reports=reports, sums=(middle * reports, middle * middle * reports))
+
+
+@st.composite
+def possible_tallies(draw: st.DrawFn, question: Question) -> Tally:
+    """Any tally that reports can have, the silent and the extreme ones included."""
+    reports = draw(st.one_of(st.integers(0, 3), st.integers(0, 10**9)))
+    counts = st.one_of(st.integers(0, reports), st.sampled_from([0, reports, reports // 2]))
+    if isinstance(question, Vote):
+        few = draw(st.lists(counts, min_size=1, max_size=6))
+        sums = tuple(few[place % len(few)] for place in range(question.bins))
+    elif not isinstance(question.noise, OneBit):
+        low, high = value_range(question)
+        mean, most = draw(st.integers(low, high)), max(low * low, high * high)
+        total = mean * reports
+        squares = draw(st.integers(mean * mean * reports, most * reports)) if reports else 0
+        sums = (total, squares)
+    elif question.dither:
+        above = draw(counts)
+        sums = (draw(st.integers(0, reports - above)), above, draw(st.integers(0, above)))
+    else:
+        sums = (draw(counts),)
+    return Tally(question=question, reports=reports, sums=sums)
+
+
+def check_estimate(estimate: Estimate, plan: Plan) -> None:
+    low, high = plan.brief.low, plan.brief.high
+    assert low <= estimate.value <= high
+    assert low <= estimate.interval[0] <= estimate.interval[1] <= high
+    assert 0 <= estimate.standard_error < math.inf
+    assert 0 <= estimate.failure_probability <= 1
+    assert len(estimate.users) == len(plan.rounds)
+    assert json.loads(json.dumps(estimate.to_json(), allow_nan=False))["estimate"] == estimate.value
+    assert all(note.isprintable() for note in estimate.notes)
+
+
+def drive(plan: Plan, answers) -> tuple[list[Question], Estimate]:
+    """Plays a plan with a function from questions to tallies; also checks the budget of each question."""
+    tallies: list[Tally] = []
+    questions: list[Question] = []
+    while not isinstance(step := dame.next(plan, tallies), Estimate):
+        assert step.epsilon() <= plan.alpha
+        assert (step.alpha, step.study, step.round) == (plan.alpha, plan.study, len(tallies))
+        questions.append(step)
+        tallies.append(answers(step))
+    return questions, step
+
+
+# --- the list
+
+
+def test_the_suite_covers_every_protocol():
+    def leaves(kind: type) -> set[type]:
+        found = {leaf for child in kind.__subclasses__() for leaf in leaves(child)}
+        return found | ({kind} if "name" in vars(kind) else set())
+
+    assert set(PROTOCOLS) >= {"paper", "kent", "duchi", "one-bit", "adaptive"}
+    assert {protocol.name for protocol in PROTOCOLS.values()} == set(PROTOCOLS)
+    assert leaves(Protocol) == {type(protocol) for protocol in PROTOCOLS.values()}
+    assert DEFAULT in PROTOCOLS
+    assert all(protocol.summary.strip() for protocol in PROTOCOLS.values())
+
+
+# --- plans
+
+
+@every_protocol
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (0.0, 10.0), (-273.15, 1e6)])
+def test_a_plan_survives_json(name, bounds):
+    plan = plan_of(name, bounds=bounds)
+    document = json.loads(json.dumps(dame.plan_to_json(plan), allow_nan=False))
+    assert dame.plan_from_json(document) == plan
+    assert dame.first(dame.plan_from_json(document)) == dame.first(plan)
+
+
+@every_protocol
+def test_a_plan_has_the_keys_that_others_rely_on(name):
+    document = dame.plan_to_json(plan_of(name))
+    common = {"protocol", "alpha", "users", "rounds", "predicted_rmse", "failure_probability"}
+    bounds = {"limit_mse", "lower_bound", "upper_bound"}
+    own = {"m_tilde", "tau", "bins", "phi"} if name in ("paper", "kent") else set()
+    assert common | bounds | own <= document.keys()
+    assert document["protocol"] == name
+
+
+@every_protocol
+def test_the_same_brief_gives_the_same_plan(name):
+    plan_of.cache_clear()
+    first = plan_of(name)
+    plan_of.cache_clear()
+    assert plan_of(name) == first
+
+
+@every_protocol
+def test_shares_add_up_to_everybody(name):
+    for users in (*FEW_USERS, 1001):
+        assert math.fsum(plan_of(name, users).shares) == pytest.approx(1.0, abs=1e-12)
+
+
+@every_protocol
+@pytest.mark.parametrize("alpha", EXTREME_ALPHAS)
+@pytest.mark.parametrize("users", [1, 2, 3, 10**9])
+@pytest.mark.parametrize("sizes", ["constant:1", SIZES, "constant:1000000000"])
+def test_few_and_huge_numbers_of_users_at_every_alpha_are_planned_and_played(name, alpha, users, sizes):
+    plan = plan_of(name, users, alpha, sizes)
+    forecast = plan.forecast
+    assert 0 < forecast.predicted_rmse <= forecast.predicted_rmse_with_failures < math.inf
+    assert 0 <= forecast.failure_probability <= 1
+    assert 0 < forecast.limit_mse < math.inf
+    assert 0 <= forecast.lower_bound <= forecast.upper_bound
+    _, estimate = drive(plan, lambda question: likely_tally(question, max(users // 2, 1)))
+    check_estimate(estimate, plan)
+
+
+@every_protocol
+@pytest.mark.parametrize("sizes", ["constant:1", SIZES, "constant:1e9", "constant:1e15"])
+def test_bins_cover_the_whole_range_whatever_the_sizes(name, sizes):
+    question = dame.first(plan_of(name, 10**6, 1.0, sizes))
+    if isinstance(question, Vote):
+        assert question.origin == -1
+        assert question.origin + question.bins * question.width >= 1
+        assert question.origin + (question.bins - 1) * question.width < 1
+
+
+@every_protocol
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, math.nan, math.inf, "10", None, True, 10**13])
+def test_a_wrong_number_of_users_is_refused(name, wrong):
+    with pytest.raises(InvalidInput, match="users"):
+        dame.plan(users=wrong, alpha=1.0, sizes=Sizes.constant(5), protocol=name)
+
+
+@every_protocol
+@pytest.mark.parametrize("wrong", [0, -1, 9e-7, 33, 1e6, math.nan, math.inf, "1", None, True])
+def test_a_wrong_alpha_is_refused(name, wrong):
+    with pytest.raises(InvalidInput, match="alpha"):
+        dame.plan(users=10, alpha=wrong, sizes=Sizes.constant(5), protocol=name)
+
+
+@every_protocol
+@pytest.mark.parametrize(
+    "wrong",
+    [(1, 1), (1, 0), (math.nan, 1), (0, math.nan), (0, math.inf), (0,), (0, 1, 2), None, 5, "ab", (-1e300, 1e300)],
+)
+def test_wrong_bounds_are_refused(name, wrong):
+    with pytest.raises(InvalidInput, match="bound"):
+        dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=name, bounds=wrong)
+
+
+@pytest.mark.parametrize("wrong", ["dame", "", "PAPER", None, 5, ["paper"]])
+def test_an_unknown_protocol_is_refused(wrong):
+    with pytest.raises(InvalidInput, match="protocol must be one of"):
+        dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=wrong)
+
+
+@every_protocol
+@pytest.mark.parametrize("wrong", ["poisson:5", None, 5, {1: 1.0}])
+def test_sizes_that_are_no_sizes_are_refused(name, wrong):
+    with pytest.raises(InvalidInput, match="sizes"):
+        dame.plan(users=10, alpha=1.0, sizes=wrong, protocol=name)
+
+
+@every_protocol
+def test_choices_that_a_planner_does_not_know_are_refused(name):
+    with pytest.raises(InvalidInput, match="choice"):
+        dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=name, luck=1.0)
+
+
+@every_protocol
+def test_without_a_name_every_study_has_its_own_identity(name):
+    one, other = (dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(1), protocol=name) for _ in range(2))
+    assert one.study != other.study
+    assert question_id(dame.first(one)) != question_id(dame.first(other))
+
+
+# --- plans from elsewhere
+
+
+@every_protocol
+@given(data=st.data())
+def test_any_value_in_any_field_gives_a_plan_or_a_refusal(name, data):
+    document = dame.plan_to_json(plan_of(name))
+    key = data.draw(st.sampled_from(sorted(document)))
+    document[key] = data.draw(json_values)
+    with contextlib.suppress(DameError):
+        dame.first(dame.plan_from_json(document))
+
+
+@every_protocol
+@given(data=st.data())
+def test_any_value_in_any_field_of_a_round_gives_a_plan_or_a_refusal(name, data):
+    document = json.loads(json.dumps(dame.plan_to_json(plan_of(name))))
+    round_ = data.draw(st.sampled_from(document["rounds"]))
+    key = data.draw(st.sampled_from(sorted(round_)))
+    round_[key] = data.draw(json_values)
+    with contextlib.suppress(DameError):
+        drive(dame.plan_from_json(document), lambda question: likely_tally(question, 100))
+
+
+@given(json_values)
+def test_arbitrary_json_is_no_plan(document):
+    with pytest.raises(InvalidInput):
+        dame.plan_from_json(document)
+
+
+@every_protocol
+def test_missing_and_unknown_keys_are_refused(name):
+    document = dame.plan_to_json(plan_of(name))
+    for key in document:
+        if key in PROTOCOLS[name].details | {"notes"}:
+            continue
+        with pytest.raises(InvalidInput):
+            dame.plan_from_json({k: v for k, v in document.items() if k != key})
+    with pytest.raises(InvalidInput):
+        dame.plan_from_json({**document, "surprise": 1})
+    for version in (0, 2, True, "1", None):
+        with pytest.raises(InvalidInput):
+            dame.plan_from_json({**document, "version": version})
+
+
+@every_protocol
+def test_rounds_of_another_protocol_are_refused(name):
+    document = dame.plan_to_json(plan_of(name))
+    vote = dame.plan_to_json(plan_of("paper"))["rounds"][0]
+    for rounds in ([], [vote], document["rounds"] * 7, [*document["rounds"], vote]):
+        with pytest.raises(InvalidInput, match="rounds"):
+            dame.plan_from_json({**document, "rounds": rounds})
+
+
+@every_protocol
+def test_a_plan_that_would_spend_more_than_alpha_cannot_be_asked(name):
+    document = {**dame.plan_to_json(plan_of(name)), "alpha": 0.5}
+    with pytest.raises(InvalidInput, match="privacy loss"):
+        drive(dame.plan_from_json(document), lambda question: likely_tally(question, 100))
+
+
+# --- the state machine
+
+
+@every_protocol
+@settings(max_examples=40)
+@given(data=st.data())
+def test_whatever_the_tallies_questions_keep_the_budget_and_the_estimate_is_inside_the_bounds(name, data):
+    plan = plan_of(name, bounds=data.draw(st.sampled_from([(-1.0, 1.0), (0.1, 0.7), (-3.0, 1e6)])))
+    _, estimate = drive(plan, lambda question: data.draw(possible_tallies(question)))
+    check_estimate(estimate, plan)
+
+
+@every_protocol
+@settings(max_examples=20)
+@given(data=st.data())
+def test_first_and_next_are_pure(name, data):
+    plan, tallies = plan_of(name), []
+    twin = dame.plan_from_json(json.loads(json.dumps(dame.plan_to_json(plan))))
+    assert dame.first(plan) == dame.next(plan, [])
+    while not isinstance(step := dame.next(plan, tallies), Estimate):
+        kept = list(tallies)
+        assert dame.next(plan, tuple(tallies)) == step
+        assert dame.next(twin, list(tallies)) == step
+        assert tallies == kept
+        tallies.append(data.draw(possible_tallies(step)))
+    assert dame.next(twin, tallies) == step
+
+
+@every_protocol
+def test_too_many_tallies_are_a_mismatch(name):
+    plan, tallies = plan_of(name), []
+    drive(plan, lambda question: tallies.append(likely_tally(question, 50)) or tallies[-1])
+    with pytest.raises(Mismatch):
+        dame.next(plan, [*tallies, tallies[-1]])
+
+
+@every_protocol
+def test_a_tally_of_another_question_is_a_mismatch(name):
+    plan, tallies = plan_of(name), []
+    drive(plan, lambda question: tallies.append(likely_tally(question, 50)) or tallies[-1])
+    for place, tally in enumerate(tallies):
+        for change in ({"study": "other"}, {"round": 60}, {"high": 2.0}):
+            foreign = likely_tally(dataclasses.replace(tally.question, **change), 50)
+            with pytest.raises(Mismatch):
+                dame.next(plan, [*tallies[:place], foreign])
+    if len(tallies) > 1:
+        with pytest.raises(Mismatch):
+            dame.next(plan, tallies[::-1])
+
+
+@every_protocol
+def test_a_later_question_must_follow_from_the_earlier_tallies(name):
+    plan, tallies = plan_of(name, users=100_000, sizes="constant:10000"), []
+    drive(plan, lambda question: tallies.append(likely_tally(question, 500)) or tallies[-1])
+    if len(tallies) < 2:
+        return
+    first = tallies[0].question
+    other = Tally(
+        question=first,
+        reports=500,
+        sums=(*[0] * (first.bins - 1), 500) if isinstance(first, Vote) else (500,) * len(tallies[0].sums),
+    )
+    with pytest.raises(Mismatch):
+        dame.next(plan, [other, *tallies[1:]])
+
+
+@every_protocol
+def test_a_silent_round_gives_the_whole_range_and_says_so(name):
+    plan = plan_of(name, bounds=(0.0, 10.0))
+    for silent in range(len(plan.rounds)):
+        _, estimate = drive(
+            plan, lambda question, silent=silent: likely_tally(question, 0 if question.round == silent else 40)
+        )
+        assert estimate.interval == (0.0, 10.0)
+        assert estimate.value == 5.0
+        assert any("no reports" in note for note in estimate.notes)
+        assert estimate.users[silent] == 0
+
+
+# --- studies
+
+
+@every_protocol
+@pytest.mark.parametrize("users", FEW_USERS)
+@pytest.mark.parametrize("alpha", EXTREME_ALPHAS)
+def test_a_handful_of_users_gives_an_estimate(name, users, alpha):
+    plan = plan_of(name, users, alpha)
+    for seed in range(5):
+        estimate = dame.run(plan, population(), seed=seed)
+        check_estimate(estimate, plan)
+        assert sum(estimate.users) == users
+
+
+@every_protocol
+def test_a_study_is_the_same_in_other_units(name):
+    inner, hours = plan_of(name), plan_of(name, bounds=(0.0, 10.0))
+    for seed in range(4):
+        one, other = (dame.run(plan, population(), seed=seed) for plan in (inner, hours))
+        assert other.value == pytest.approx(5 * (one.value + 1), abs=1e-12)
+        assert other.standard_error == pytest.approx(5 * one.standard_error, rel=1e-12)
+        assert other.interval == pytest.approx([5 * (end + 1) for end in one.interval], abs=1e-12)
+        assert other.users == one.users
+    assert hours.forecast.predicted_rmse == pytest.approx(5 * inner.forecast.predicted_rmse)
+    assert hours.forecast.limit_mse == pytest.approx(25 * inner.forecast.limit_mse)
+
+
+@every_protocol
+def test_the_same_seed_gives_the_same_study(name):
+    plan = plan_of(name)
+    one, same, other = (dame.run(plan, population(), seed=seed) for seed in (SEED, SEED, SEED + 1))
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", 2**65, True])
+def test_a_wrong_seed_is_refused(seed):
+    with pytest.raises(InvalidInput, match="seed"):
+        dame.run(plan_of("one-bit"), population(), seed=seed)
+    with pytest.raises(InvalidInput, match="seed"):
+        dame.simulate(plan_of("one-bit"), population(), 2, seed=seed)
+
+
+@pytest.mark.parametrize("repetitions", [0, -1, 1.5, math.nan, "1", None, True])
+def test_a_wrong_number_of_repetitions_is_refused(repetitions):
+    with pytest.raises(InvalidInput, match="repetitions"):
+        dame.simulate(plan_of("one-bit"), population(), repetitions)
+
+
+# --- how many users a target takes
+
+
+@pytest.mark.parametrize("name", ["one-bit", "duchi", "paper"])
+@pytest.mark.parametrize("target", [0.05, 0.3, 5.0])
+def test_the_fewest_users_that_reach_a_target_are_found(name, target):
+    def make(users: int) -> Plan:
+        return plan_of(name, users, 1.0, "constant:100", (0.0, 10.0))
+
+    found = users_needed(make, target)
+    assert found.forecast.predicted_rmse_with_failures <= target
+    if found.users > 1:
+        assert make(found.users - 1).forecast.predicted_rmse_with_failures > target
+
+
+@pytest.mark.parametrize("target", [0, -1.0, math.nan, math.inf, 1e-9])
+def test_a_target_that_nobody_can_reach_is_refused(target):
+    with pytest.raises(InvalidInput, match="target error"):
+        users_needed(lambda users: plan_of("one-bit", users, 1.0, "constant:1"), target)
+
+
+# --- measurements
+
+
+@every_protocol
+def test_every_measurement_holds_the_whole_range_or_a_window_around_a_centre(name):
+    def answers(question: Question) -> Tally:
+        if isinstance(question, Measure):
+            assert question.left < question.right
+            assert -1 <= question.centre <= 1
+        return likely_tally(question, 100)
+
+    drive(plan_of(name), answers)
