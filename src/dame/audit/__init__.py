@@ -1,0 +1,24 @@
+"""Privacy that anyone can check: exact losses, certified lower bounds from the outside, and mechanisms known to be bad.
+
+checks = list(dame.audit.audit(["adaptive"], [1.0]))    # every question of every plan: exact loss against its claim
+finding = dame.audit.listen(answer, question)           # knows only answer(question, samples)
+"""
+
+from dame.audit.black_box import Finding, listen
+from dame.audit.cases import ALPHAS, Case, cases, reachable
+from dame.audit.exact import Check, check_question, exact_epsilon
+from dame.audit.runs import audit, sampled
+
+__all__ = [
+    "ALPHAS",
+    "Case",
+    "Check",
+    "Finding",
+    "audit",
+    "cases",
+    "check_question",
+    "exact_epsilon",
+    "listen",
+    "reachable",
+    "sampled",
+]

@@ -1,0 +1,152 @@
+"""The auditor from the outside: it knows only `answer(question, samples)`, and certifies a lower bound on the loss.
+
+It listens to a few reports of every suspect first. One part of them proposes events, another ranks them, over all
+pairs of suspects. The most telling event of the most telling pair is then counted in fresh reports of these two.
+Clopper–Pearson bounds on both probabilities make the logarithm of their ratio a lower bound on ε that is too large
+with probability `false_alarm` at most, whatever the mechanism: a single event is ever tested.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from dame import checks
+from dame.audit.events import Event, Ints, candidates
+from dame.device.questions import Question, Vote
+from dame.device.reports import Report
+from dame.estimate import to_units
+
+FALSE_ALARM = 1e-6
+"""Chance that a private mechanism is called not private, at most."""
+PILOT = 6_000
+"""Reports of each suspect to choose the event from: a third to propose, the rest to rank."""
+DRAWS = 20_000
+"""Fresh reports of each of the two suspects in the test."""
+DOUBT = 0.1
+"""Level of the bounds by which events are ranked."""
+MANY = 64
+"""Times as many records as needed, for a suspect with many."""
+
+Answer = Callable[[Question, Sequence[float]], Report]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was certified about a mechanism: its loss is at least `epsilon_lower`, and what shows it."""
+
+    epsilon_claimed: float
+    epsilon_lower: float
+    pair: tuple[str, str]
+    event: str
+    draws: int
+    false_alarm: float
+
+    @property
+    def guilty(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.epsilon_lower > self.epsilon_claimed
+
+    def to_json(self) -> dict[str, object]:
+        """The finding as a JSON object."""
+        return {
+            "epsilon_claimed": self.epsilon_claimed,
+            "epsilon_lower": self.epsilon_lower,
+            "pair": list(self.pair),
+            "event": self.event,
+            "draws": self.draws,
+            "false_alarm": self.false_alarm,
+            "passed": not self.guilty,
+        }
+
+
+def listen(
+    answer: Answer, question: Question, pilot: int = PILOT, draws: int = DRAWS, false_alarm: float = FALSE_ALARM
+) -> Finding:
+    """The certified loss between the two suspects that a pilot finds the easiest to tell apart."""
+    lists = suspects(question)
+    first = {name: heard(answer, question, lists[name], checks.whole("pilot", pilot, 30, 10**9)) for name in lists}
+    one, other, event = _most_telling(first)
+    here, there = (
+        int(np.count_nonzero(event.holds(heard(answer, question, lists[name], checks.whole("draws", draws, 1, 10**9)))))
+        for name in (one, other)
+    )
+    certified = certified_loss(here, there, draws, checks.positive("false alarm", false_alarm, 0.5) / 2)
+    return Finding(
+        epsilon_claimed=question.alpha,
+        epsilon_lower=max(certified, 0.0),
+        pair=(one, other),
+        event=event.words,
+        draws=draws,
+        false_alarm=false_alarm,
+    )
+
+
+def heard(answer: Answer, question: Question, records: Sequence[float], count: int) -> Ints:
+    """The values of so many reports on the same records."""
+    return np.array([answer(question, records).value for _ in range(count)], dtype=np.int64)
+
+
+def _most_telling(pilot: Mapping[str, Ints]) -> tuple[str, str, Event]:
+    """The pair and the event that promise most, each event judged by reports that did not propose it."""
+    ranked = []
+    for one, other in itertools.permutations(pilot, 2):
+        here, there = pilot[one], pilot[other]
+        third = len(here) // 3
+        for event in candidates(here[:third], there[:third]):
+            hits, rival = (int(np.count_nonzero(event.holds(part[third:]))) for part in (here, there))
+            ranked.append((certified_loss(hits, rival, len(here) - third, DOUBT), one, other, event))
+    _, one, other, event = max(ranked, key=lambda row: row[0])
+    return one, other, event
+
+
+def suspects(question: Question) -> Mapping[str, list[float]]:
+    """Lists of records whose reports could differ most: both ends, borders of bins, few records and many."""
+    return _voting_suspects(question) if isinstance(question, Vote) else _measured_suspects(question)
+
+
+def _voting_suspects(vote: Vote) -> Mapping[str, list[float]]:
+    borders = {
+        f"border of bin {bin_}": vote.origin + bin_ * vote.width for bin_ in (vote.bins // 4, 3 * vote.bins // 4)
+    }
+    means = {"first bin": vote.origin + vote.width / 2, "last bin": 1.0, **borders}
+    lists = {name: _alike(vote, mean, vote.min_size) for name, mean in means.items()}
+    lists["last bin, many records"] = _alike(vote, 1.0, 2 * vote.min_size + 1)
+    if vote.min_size > 1:
+        lists["too few records"] = _alike(vote, -1.0, vote.min_size - 1)
+    return lists
+
+
+def _measured_suspects(question: Question) -> Mapping[str, list[float]]:
+    return {
+        f"{end}, {size} records": _alike(question, mean, size)
+        for size in (1, MANY)
+        for end, mean in (("lowest", -1.0), ("highest", 1.0))
+    }
+
+
+def _alike(question: Question, mean: float, size: int) -> list[float]:
+    return [to_units(mean, question.low, question.high)] * size
+
+
+def certified_loss(here: int, there: int, draws: int, level: float) -> float:
+    """The loss that so many hits among as many draws each certify, by Clopper–Pearson bounds at the level each."""
+    if not here:
+        return -math.inf
+    least = float(special.betaincinv(here, draws - here + 1, level))
+    most = 1.0 if there == draws else float(special.betainccinv(there + 1, draws - there, level))
+    return math.log(least / most)
+
+
+def power(chances: tuple[float, float], draws: int, alpha: float, false_alarm: float = FALSE_ALARM) -> float:
+    """A lower bound on the chance that an event with these probabilities, once chosen, refutes a claim of α."""
+    for miss in (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5):
+        here, there = stats.binom.ppf(miss / 2, draws, chances[0]), stats.binom.isf(miss / 2, draws, chances[1])
+        if certified_loss(int(here), int(there), draws, false_alarm / 2) > alpha:
+            return 1 - miss
+    return 0.0

@@ -1,0 +1,102 @@
+"""The questions to audit: all that plans of every protocol can ask, reached by driving their state machines."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dame.checks import ALPHA_RANGE
+from dame.device.exact import WORD
+from dame.device.questions import Question, Vote, question_id
+from dame.device.randomisers import OneBit
+from dame.estimate import Estimate
+from dame.plans import Plan
+from dame.protocols import PROTOCOLS
+from dame.protocols import next as next_step
+from dame.protocols import plan as make_plan
+from dame.sizes import Sizes
+from dame.tally import Tally
+
+ALPHAS = (0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0)
+REPORTS = 1000
+STUDY = "audit"
+
+POPULATIONS = {
+    "adaptive": ((100_000, "constant:100"), (10_000, "constant:100000"), (10_000, "poisson:5")),
+    "paper": ((10_000, "poisson:5"), (10**6, "constant:1000"), (10**9, "two-point:1000:1000000:0.5")),
+    "kent": ((10_000, "uniform:20:99"), (10**9, "constant:100000")),
+}
+"""Users and sizes for which each protocol is planned: from a single bin to thousands."""
+SMALL = (10_000, "poisson:5")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question, and how it came about."""
+
+    name: str
+    question: Question
+
+
+def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] | None = None) -> Iterator[Case]:
+    """Every question of every protocol at every α, each once; without a choice of α, the extreme ones too."""
+    chosen = itertools.product(protocols, ALPHAS if alphas is None else alphas)
+    plans = [(protocol, alpha, population) for protocol, alpha in chosen for population in populations(protocol)]
+    if alphas is None:
+        # The smallest and the largest α that a device accepts, where any population shows what they do to the coins.
+        plans += [(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, ALPHA_RANGE)]
+    seen = set()
+    for case in itertools.chain.from_iterable(itertools.starmap(_planned, plans)):
+        if question_id(case.question) not in seen:
+            seen.add(question_id(case.question))
+            yield case
+
+
+def populations(protocol: str) -> Sequence[tuple[int, str]]:
+    """Users and sizes for which a protocol is planned."""
+    return POPULATIONS.get(protocol, (SMALL,))
+
+
+def _planned(protocol: str, alpha: float, population: tuple[int, str]) -> Iterator[Case]:
+    users, sizes = population
+    plan = make_plan(users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=protocol, study=f"{STUDY}-{protocol}")
+    return reachable(plan, f"{protocol} alpha={alpha:.4g} users={users} sizes={sizes}")
+
+
+def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:
+    """The questions that a plan can ask, whatever was reported: extreme, middling or no reports in every round."""
+    step = next_step(plan, tallies)
+    if isinstance(step, Estimate):
+        return
+    yield Case(name=f"{name} round={len(tallies) + 1}", question=step)
+    if len(tallies) + 1 < len(plan.rounds):
+        for outcome, tally in outcomes(step):
+            yield from reachable(plan, f"{name} {outcome}", [*tallies, tally])
+
+
+def outcomes(question: Question) -> Iterator[tuple[str, Tally]]:
+    """Tallies that steer a study to the ends and the middle of what can happen next."""
+    yield "silence", Tally.zero(question)
+    if isinstance(question, Vote):
+        for bin_ in sorted({0, question.bins // 2, question.bins - 1}):
+            yield f"bin-{bin_}", _votes_for(question, bin_)
+        return
+    assert isinstance(question.noise, OneBit), "Laplace noise is for last rounds only"
+    base, rise = question.noise.low / WORD, (question.noise.high - question.noise.low) / WORD
+    for place in (0.0, 0.45, 1.0):
+        yield f"place-{place:g}", _bits(question, round(REPORTS * (base + rise * place)))
+
+
+def _votes_for(vote: Vote, bin_: int) -> Tally:
+    blank, full = (round(REPORTS * threshold / WORD) for threshold in (vote.code.no, vote.code.yes))
+    ones = [blank] * vote.bins
+    ones[bin_] = max(full, blank + 1)
+    return Tally(question=vote, reports=REPORTS, sums=tuple(ones))
+
+
+def _bits(question: Question, ones: int) -> Tally:
+    if isinstance(question, Vote) or not question.dither:
+        return Tally(question=question, reports=REPORTS, sums=(ones,))
+    half = REPORTS // 2
+    return Tally(question=question, reports=REPORTS, sums=(ones // 2, half, ones // 2))
