@@ -24,9 +24,15 @@ def bins_of(vote: Vote, means: Floats) -> Ints:
     return np.clip(index, 0, vote.bins - 1).astype(np.int64)
 
 
-def ballots(vote: Vote, sizes: Ints, means: Floats) -> Ints:
-    """How many people marked each bin, before any coin is tossed."""
-    centred = np.bincount(bins_of(vote, means[sizes >= vote.min_size]), minlength=vote.bins)
+def ballots(vote: Vote, sizes: Ints, means: Floats, counts: Ints | None = None) -> Ints:
+    """How many people marked each bin, before any coin is tossed; `counts` says how many people each row stands for."""
+    votes = sizes >= vote.min_size
+    bins = bins_of(vote, means[votes])
+    if counts is None:
+        centred = np.bincount(bins, minlength=vote.bins)
+    else:
+        centred = np.zeros(vote.bins, dtype=np.int64)
+        np.add.at(centred, bins, counts[votes])
     reach = vote.neighbours
     below = np.concatenate(([0], np.cumsum(centred)))
     places = np.arange(vote.bins)
@@ -61,11 +67,10 @@ def mean_weight(measure: Measure, sizes: Sizes) -> float:
     return sizes.mean_sqrt(math.inf if measure.cap is None else measure.cap)
 
 
-def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.bool_] | None = None) -> Floats:
-    """The place of each person in the window, in [0, 1], given the arm of the dither that each is in."""
-    below, above = measure.arm_centre(0), measure.arm_centre(1)
+def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.bool_] | bool = False) -> Floats:
+    """The place of each person in the window, in [0, 1], given the arm of the dither that each (or everybody) is in."""
     z = weights(measure, sizes)
-    z *= means - (below if arms is None else np.where(arms, above, below))
+    z *= means - np.where(arms, measure.arm_centre(1), measure.arm_centre(0))
     z -= measure.left
     z /= measure.right - measure.left
     return np.clip(z, 0.0, 1.0, out=z)

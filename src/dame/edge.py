@@ -52,10 +52,9 @@ def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> B
         return vote_matrix(words, question.code.yes, question.code.no, question.bins, first, last).reports()
     if isinstance(question.noise, DiscreteLaplace):
         return _noisy_points(question, question.noise, sizes, means, words)
-    arms = words.take(len(sizes)) >> np.uint64(63) != 0 if question.dither else None
+    arms = words.take(len(sizes)) >> np.uint64(63) != 0 if question.dither else np.zeros(len(sizes), dtype=np.bool_)
     drawn = bits(words, thresholds(question.noise, crowd.positions(question, sizes, means, arms)))
-    value = drawn.astype(np.uint8) if arms is None else drawn + 2 * arms.astype(np.uint8)
-    return np.asarray(value, dtype=np.uint8)[:, None]
+    return np.asarray(drawn + 2 * arms.astype(np.uint8), dtype=np.uint8)[:, None]
 
 
 def thresholds(noise: OneBit, places: Floats) -> NDArray[np.uint64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy import special
 
 from dame import checks
 from dame.errors import InvalidInput
@@ -55,6 +57,15 @@ class TwoPoint(Law):
     def mean(self) -> float:
         """The mean θ of a record."""
         return self.x1 + self.p * (self.x2 - self.x1)
+
+    def atoms(self, size: int) -> tuple[Floats, Floats]:
+        """The values that the mean of `size` records takes, and their probabilities; tails below 1e-15 are left out."""
+        spread = math.sqrt(size * self.p * (1 - self.p))
+        low = max(0, math.floor(size * self.p - 8 * spread - 12))
+        hits = np.arange(low, min(size, math.ceil(size * self.p + 8 * spread + 12)) + 1, dtype=np.float64)
+        ways = special.gammaln(size + 1) - special.gammaln(hits + 1) - special.gammaln(size - hits + 1)
+        chances = np.exp(ways + special.xlogy(hits, self.p) + special.xlog1py(size - hits, -self.p))
+        return self.x1 + hits / size * (self.x2 - self.x1), chances / chances.sum()
 
     def user_means(self, rng: Generator, sizes: Ints) -> Floats:
         """Means by one binomial draw for each user."""

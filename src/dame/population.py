@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from dame.errors import InvalidInput, Mismatch
-from dame.laws import Law
+from dame.laws import Law, TwoPoint
 from dame.sizes import Sizes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Chunk = tuple[Ints, Floats]
-"""Sizes and means of some users."""
-
 USERS_AT_ONCE = 2**17
+MOST_ATOMS = 2**21
+
+
+class Chunk(NamedTuple):
+    """Sizes and means of some users; with `counts`, each row stands for so many users who are alike."""
+
+    sizes: Ints
+    means: Floats
+    counts: Ints | None = None
+
+    @property
+    def users(self) -> int:
+        """How many users the chunk holds."""
+        return len(self.sizes) if self.counts is None else int(self.counts.sum())
 
 
 class Population(ABC):
@@ -64,9 +78,37 @@ class _Synthetic(Population):
         return [self._chunks(int(count), rng) for count in counts]
 
     def _chunks(self, users: int, rng: Generator) -> Iterator[Chunk]:
+        if users > self._worth_counting:
+            sizes, means, chances = self._atoms
+            counts = rng.multinomial(users, chances)
+            present = counts > 0
+            yield Chunk(sizes[present], means[present], counts[present])
+            return
         for start in range(0, users, USERS_AT_ONCE):
             sizes = self._sizes.sample(rng, min(USERS_AT_ONCE, users - start))
-            yield sizes, self._law.user_means(rng, sizes)
+            yield Chunk(sizes, self._law.user_means(rng, sizes))
+
+    @cached_property
+    def _worth_counting(self) -> float:
+        """From how many users on it is cheaper to draw how many have each size and mean than to draw each of them."""
+        support = self._sizes.support() if isinstance(self._law, TwoPoint) else None
+        if support is None:
+            return math.inf
+        atoms = np.minimum(support, 16 * np.sqrt(support) + 24).sum()
+        return 2.0 * atoms if atoms <= MOST_ATOMS else math.inf
+
+    @cached_property
+    def _atoms(self) -> tuple[Ints, Floats, Floats]:
+        """Every pair of size and mean that occurs, with its probability."""
+        assert isinstance(self._law, TwoPoint)
+        support = self._sizes.support()
+        assert support is not None
+        above = np.append(self._sizes.survival(support), 0.0)
+        parts = [self._law.atoms(int(size)) for size in support]
+        lengths = [len(values) for values, _ in parts]
+        means = np.concatenate([values for values, _ in parts])
+        chances = np.concatenate([chances for _, chances in parts]) * np.repeat(-np.diff(above), lengths)
+        return np.repeat(support, lengths), means, chances / chances.sum()
 
 
 class _Arrays(Population):
@@ -89,4 +131,6 @@ class _Arrays(Population):
             raise Mismatch(f"the plan is for {users} users, the population has {len(self._sizes)}")
         borders = np.cumsum(shares)[:-1] / np.sum(shares)
         rounds = np.searchsorted(borders, rng.random(users), side="right")
-        return [iter([(self._sizes[rounds == index], self._means[rounds == index])]) for index in range(len(shares))]
+        return [
+            iter([Chunk(self._sizes[rounds == index], self._means[rounds == index])]) for index in range(len(shares))
+        ]

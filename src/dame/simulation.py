@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,8 @@ from dame.device.exact import WORD
 from dame.device.questions import Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.estimate import Estimate, to_units
-from dame.plans import MeasureRound, Plan
-from dame.population import Chunk, Population
+from dame.plans import Plan
+from dame.population import USERS_AT_ONCE, Chunk, Population
 from dame.protocols import next as next_step
 from dame.tally import Tally
 
@@ -68,42 +68,59 @@ def draw_tally(question: Question, group: Iterable[Chunk], rng: Generator) -> Ta
 
 def _vote_tally(question: Vote, group: Iterable[Chunk], rng: Generator) -> Tally:
     users, marked = 0, np.zeros(question.bins, dtype=np.int64)
-    for sizes, means in group:
-        users += len(sizes)
-        marked += crowd.ballots(question, sizes, means)
+    for chunk in group:
+        users += chunk.users
+        marked += crowd.ballots(question, *chunk)
     yes, no = question.code.yes / WORD, question.code.no / WORD
     ones = rng.binomial(marked, yes) + rng.binomial(users - marked, no)
     return Tally(question=question, reports=users, sums=tuple(ones.tolist()))
 
 
 def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Generator) -> Tally:
-    users = ones = 0
-    base, rise = noise.low / WORD, (noise.high - noise.low) / WORD
-    above = ones_above = 0
-    for sizes, means in group:
-        arms = rng.random(len(sizes)) < 0.5 if question.dither else None
-        chances = crowd.positions(question, sizes, means, arms)
-        chances *= rise
-        chances += base
-        bits = rng.random(len(sizes)) < chances
-        users += len(sizes)
-        ones += int(np.count_nonzero(bits))
-        if arms is not None:
-            above += int(np.count_nonzero(arms))
-            ones_above += int(np.count_nonzero(bits & arms))
-    sums = (ones - ones_above, above, ones_above) if question.dither else (ones,)
-    return Tally(question=question, reports=users, sums=sums)
+    tally = Tally.zero(question)
+    for chunk in group:
+        for arm, part in _arms(question, chunk, rng):
+            ones = _draw_ones(question, noise, part, arm, rng)
+            entries = ((0, part.users, ones) if arm else (ones, 0, 0)) if question.dither else (ones,)
+            tally = tally.merge(Tally(question=question, reports=part.users, sums=entries))
+    return tally
+
+
+def _arms(question: Measure, chunk: Chunk, rng: Generator) -> Iterator[tuple[bool, Chunk]]:
+    """The users of either arm of the dither; all of them in arm 0 where there is none."""
+    if not question.dither:
+        yield False, chunk
+    elif chunk.counts is None:
+        above = rng.random(len(chunk.sizes)) < 0.5
+        for arm, chosen in ((False, ~above), (True, above)):
+            yield arm, Chunk(chunk.sizes[chosen], chunk.means[chosen])
+    else:
+        counts = rng.binomial(chunk.counts, 0.5)
+        yield False, chunk._replace(counts=chunk.counts - counts)
+        yield True, chunk._replace(counts=counts)
+
+
+def _draw_ones(question: Measure, noise: OneBit, chunk: Chunk, arm: bool, rng: Generator) -> int:
+    chances = crowd.positions(question, chunk.sizes, chunk.means, arm)
+    chances *= (noise.high - noise.low) / WORD
+    chances += noise.low / WORD
+    if chunk.counts is None:
+        return int(np.count_nonzero(rng.random(len(chances)) < chances))
+    return int(rng.binomial(chunk.counts, chances).sum())
 
 
 def _laplace_tally(question: Measure, noise: DiscreteLaplace, group: Iterable[Chunk], rng: Generator) -> Tally:
     users = total = squares = 0
-    for sizes, means in group:
-        values = crowd.grid_points(crowd.positions(question, sizes, means), noise.steps)
-        values += _fast_discrete_laplace(noise.scale, len(sizes), rng)
-        np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
-        users += len(sizes)
-        total += int(values.sum())
-        squares += sum_of_squares(values)
+    for chunk in group:
+        points = crowd.grid_points(crowd.positions(question, chunk.sizes, chunk.means), noise.steps)
+        everybody = points if chunk.counts is None else np.repeat(points, chunk.counts)
+        for start in range(0, len(everybody), USERS_AT_ONCE):
+            values = everybody[start : start + USERS_AT_ONCE]
+            values += _fast_discrete_laplace(noise.scale, len(values), rng)
+            np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
+            total += int(values.sum())
+            squares += sum_of_squares(values)
+        users += chunk.users
     return Tally(question=question, reports=users, sums=(total, squares))
 
 
@@ -166,13 +183,11 @@ def simulate(
 
 
 def missed(plan: Plan, played: Played, theta: float) -> bool:
-    """Whether some round measured in a window that does not hold θ (given on the inner scale)."""
-    for round_, tally in zip(plan.rounds, played.tallies, strict=True):
-        if isinstance(round_, MeasureRound) and isinstance(tally.question, Measure):
-            z = crowd.mean_weight(tally.question, plan.brief.sizes) * (theta - tally.question.centre)
-            if not tally.question.left <= z <= tally.question.right:
-                return True
-    return False
+    """Whether the last round measured in a window that does not hold θ (given on the inner scale)."""
+    question = played.tallies[-1].question
+    assert isinstance(question, Measure)
+    z = crowd.mean_weight(question, plan.brief.sizes) * (theta - question.centre)
+    return not question.left <= z <= question.right
 
 
 def _summary(plan: Plan, rows: NDArray[np.float64], truth: float, failures: int, seconds: float) -> Simulation:

@@ -96,7 +96,7 @@ def _entry_limits(question: Question) -> list[tuple[int, int]]:
 
 
 def _possible(question: Question, reports: int, sums: Sequence[int]) -> bool:
-    """Whether the sums fit each other: ones of an arm among its reports; squares that are no less than the sum needs."""
+    """Whether the sums fit each other: ones of an arm among its reports; squares no less than the sum needs."""
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         return sums[0] * sums[0] <= reports * sums[1]
     if isinstance(question, Measure) and question.dither:

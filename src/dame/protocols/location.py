@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize, special
+from scipy import optimize
 
 from dame.device.exact import WORD
 from dame.device.questions import Vote
@@ -12,18 +12,18 @@ from dame.plans import VoteRound
 from dame.tally import Tally
 
 
-def missed_vote_bound(vote: VoteRound, users: int, stray: float, rivals: int, window: int = 1) -> float:
+def missed_vote_bound(vote: VoteRound, users: int, right: float, rival: float, rivals: int, window: int = 1) -> float:
     """An upper bound on the chance that some far window of bins gets at least as many votes as the one with θ.
 
-    A voter misses the right window with probability at most `stray`, and then may mark a rival. For every λ > 0,
-    P(Z_right ≤ Z_rival) ≤ (E exp(-λ(bits_right - bits_rival)))^n (Chernoff); as each user is in this round with
-    probability `share`, n users contribute (1 - share + share·E …)^n. The best λ is searched for, any λ is valid; the
-    union bound runs over the rivals.
+    Of the voters, at least a share `right` marks the window with θ and at most a share `rival` marks a given rival.
+    For every λ > 0, P(Z_right ≤ Z_rival) ≤ (E exp(-λ(bits_right - bits_rival)))^n (Chernoff); as each user is in this
+    round with probability `share`, n users contribute (1 - share + share·E …)^n. The best λ is searched for, any λ is
+    valid; the union bound runs over the rivals.
     """
     if not rivals:
         return 0.0
     yes, no = vote.code.yes / WORD, vote.code.no / WORD
-    right, wrong = vote.voters * (1 - stray), vote.voters * stray
+    right, wrong = vote.voters * right, vote.voters * rival
 
     def log_factor(slope: float) -> float:
         up, down = math.expm1(slope), math.expm1(-slope)
@@ -40,19 +40,21 @@ def missed_vote_bound(vote: VoteRound, users: int, stray: float, rivals: int, wi
     return math.exp(min(exponent, 0.0))
 
 
-def wrong_winner_chance(votes: Tally, apart: int, window: int = 1) -> float:
-    """The chance of a wrong winner, judged from the votes: how often noise alone would close the gap to a far rival."""
+def wrong_winner_chance(votes: Tally, voters: float, apart: int, window: int = 1) -> float:
+    """The chance that a far rival holds θ, judged from the votes.
+
+    If it did, the signal of all voters would be in its total and not in the winner's: with normal coins, a gap g
+    between two totals makes this exp(-g·signal/variance) times less likely than what was elected, places being alike
+    before the vote.
+    """
     question = votes.question
     assert isinstance(question, Vote)
     totals = window_totals(votes, window)
     elected = totals.index(max(totals))
-    rivals = [total for place, total in enumerate(totals) if abs(place - elected) >= apart]
-    if not rivals:
-        return 0.0
     no, yes = question.code.no / WORD, question.code.yes / WORD
-    variance = ((2 * window - 1) * no * (1 - no) + yes * (1 - yes)) * votes.reports
-    gap = (totals[elected] - max(rivals)) / math.sqrt(variance)
-    return min(len(rivals) * float(special.ndtr(-gap)), 1.0)
+    sharpness = voters * (yes - no) / (window * no * (1 - no))
+    gaps = (totals[elected] - total for place, total in enumerate(totals) if abs(place - elected) >= apart)
+    return min(sum(math.exp(-gap * sharpness) for gap in gaps), 1.0)
 
 
 def window_totals(votes: Tally, window: int) -> list[int]:

@@ -85,13 +85,14 @@ class Paper(Protocol):
     def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
         """Equation (hat theta), with the whole range as interval when the vote was not decisive."""
         votes, measured = tallies
-        measure = plan.rounds[1]
+        vote, measure = plan.rounds
+        assert isinstance(vote, VoteRound)
         assert isinstance(measure, MeasureRound)
         assert isinstance(measured.question, Measure)
         users = (votes.reports, measured.reports)
         reading = read_measure(measured, measure.gain(plan.brief, measured.question))
         estimate = estimate_from_reading(reading, users)
-        doubt = wrong_winner_chance(votes, apart=2 * NEIGHBOURS + 1)
+        doubt = wrong_winner_chance(votes, vote.voters, apart=2 * NEIGHBOURS + 1)
         if doubt <= DOUBT:
             return replace(estimate, failure_probability=doubt)
         return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong bin up to {doubt:.2g})")
@@ -121,7 +122,7 @@ def _mean_squared_error(brief: Brief, measure: MeasureRound, tau: float) -> floa
 def _missed(brief: Brief, vote: VoteRound, tau: float) -> float:
     stray = min(2 * math.exp(-vote.min_size * tau**2 / 2), 1.0)
     rivals = max(vote.bins - (2 * NEIGHBOURS + 1), 0)
-    return missed_vote_bound(vote, brief.users, stray, rivals)
+    return missed_vote_bound(vote, brief.users, 1 - stray, stray, rivals)
 
 
 def _notes(brief: Brief, missed: float) -> tuple[str, ...]:

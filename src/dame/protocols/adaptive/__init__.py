@@ -27,7 +27,7 @@ FAILURE = 1e-6
 SATURATED = 0.85
 """A mean place so far out in the window says that θ is outside it."""
 RECOVERY = 8.0
-"""After a saturated round the window is that many times as wide, but at least that many standard deviations."""
+"""After two saturated rounds the window is that many times as wide, but at least that many standard deviations."""
 DOUBT = 0.01
 
 
@@ -53,7 +53,7 @@ class Adaptive(Protocol):
             protocol=self.name,
             brief=brief,
             rounds=design.rounds,
-            forecast=forecast(brief, design.mse, design.failure),
+            forecast=forecast(brief, design.after.worst, design.failure),
             details={"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)},
         )
 
@@ -68,21 +68,31 @@ class Adaptive(Protocol):
         return _recovering(plan, tallies, round_).ask(plan.brief, index, _centre(plan, tallies))
 
     def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
-        """The reading of the last round; an interval over the whole range where the study lost its way."""
-        last = tallies[-1]
-        estimate = estimate_from_reading(_reading(plan, tallies), [tally.reports for tally in tallies])
-        if any(map(_lost, tallies[1:-1])):
-            note = "a round found its window saturated; the next one recovered with a wider window"
-            estimate = replace(estimate, notes=(*estimate.notes, note))
-        if len(tallies) > 1 and _lost(last):
-            return widened(estimate, 1.0, "the last round found its window saturated: the mean lies elsewhere")
-        if isinstance(plan.rounds[0], VoteRound):
-            doubt = wrong_winner_chance(tallies[0], apart=PAIR + 1, window=PAIR)
+        """The reading of the last round, with a wider interval where its window was saturated."""
+        users = [tally.reports for tally in tallies]
+        estimate = estimate_from_reading(_reading(plan, tallies), users)
+        if any(_lost(tallies[:count]) for count in range(3, len(tallies))):
+            note = "two rounds found their windows saturated; the next one recovered with a wider window"
+            estimate = replace(estimate, notes=(note,))
+        doubt = 0.0
+        first = plan.rounds[0]
+        if isinstance(first, VoteRound):
+            doubt = wrong_winner_chance(tallies[0], first.voters, apart=PAIR + 1, window=PAIR)
             estimate = replace(estimate, failure_probability=doubt)
-            if doubt > DOUBT:
-                note = f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})"
-                return widened(estimate, doubt, note)
+        if len(tallies) > 1 and saturation(tallies[-1]) > SATURATED:
+            return self._doubtful(plan, tallies, estimate)
+        if doubt > DOUBT:
+            return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})")
         return estimate
+
+    def _doubtful(self, plan: Plan, tallies: Sequence[Tally], estimate: Estimate) -> Estimate:
+        """The estimate when the last window does not hold θ: the interval takes in what the first round said."""
+        note = "the last round found its window saturated: the mean lies outside it"
+        if isinstance(plan.rounds[0], VoteRound):
+            return widened(estimate, 1.0, note)
+        first = estimate_from_reading(_reading(plan, tallies[:1]), estimate.users)
+        ends = (*estimate.interval, *first.interval)
+        return replace(estimate, interval=(min(ends), max(ends)), failure_probability=1.0, notes=(note,))
 
 
 def _reading(plan: Plan, tallies: Sequence[Tally]) -> Reading:
@@ -107,8 +117,8 @@ def _centre(plan: Plan, tallies: Sequence[Tally]) -> float:
 
 
 def _recovering(plan: Plan, before: Sequence[Tally], round_: MeasureRound) -> MeasureRound:
-    """The round as planned, or with a much wider window if the one before it was saturated."""
-    if len(before) < 2 or not _lost(before[-1]):
+    """The round as planned, or with a much wider window if the two rounds before it were saturated."""
+    if not _lost(before):
         return round_
     question = before[-1].question
     assert isinstance(question, Measure)
@@ -116,8 +126,10 @@ def _recovering(plan: Plan, before: Sequence[Tally], round_: MeasureRound) -> Me
     return replace(round_, half_width=half_width, dither=0.0, slope_low=1.0, slope_high=1.0)
 
 
-def _lost(tally: Tally) -> bool:
-    return isinstance(tally.question, Measure) and tally.reports > 0 and saturation(tally) > SATURATED
+def _lost(tallies: Sequence[Tally]) -> bool:
+    """Whether the last two rounds found their windows saturated: one alone happens, and the next round mends it."""
+    measured = tallies[1:]
+    return len(measured) >= 2 and all(tally.reports and saturation(tally) > SATURATED for tally in measured[-2:])
 
 
 __all__ = ["FAILURE", "MOST_ROUNDS", "ROUNDS", "Adaptive"]

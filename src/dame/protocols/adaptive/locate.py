@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,24 +37,37 @@ def vote_round(brief: Brief, min_size: int, spacing: float, share: float) -> Vot
     )
 
 
-def stray_share(brief: Brief, min_size: int, spacing: float) -> float:
-    """The largest share of voters, over laws and places of θ, whose mean lies outside the pair of bins nearest to θ."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteSplit:
+    """Where voters mark, at worst over laws and places of θ: in the pair of bins nearest to θ, or in a rival pair."""
+
+    right: float
+    near: float
+    far: float
+
+
+def vote_split(brief: Brief, min_size: int, spacing: float) -> VoteSplit:
+    """The worst split of the marks between the right pair and its rivals, two bins away (near) or more (far)."""
     groups = group_sizes(brief.sizes, smallest=min_size)
     offsets = np.linspace(-spacing / 2, spacing / 2, 9)
-    worst = 0.0
+    right, near, far = 1.0, 0.0, 0.0
     for room in ROOMS:
-        inside = np.zeros(len(offsets))
+        inside, beside, beyond = np.zeros((3, len(offsets)))
         for size, share in zip(groups.sizes, groups.shares, strict=True):
             values, chances = mean_atoms(float(room), int(size))
-            places = values[:, None] * math.sqrt(min_size) + offsets
-            inside += share * (chances @ ((places >= -spacing) & (places < spacing)))
-        worst = max(worst, float(1 - inside.min()))
-    return worst
+            places = (values[:, None] * math.sqrt(min_size) + offsets) / spacing
+            inside += share * (chances @ ((places >= -1) & (places < 1)))
+            beside += share * (chances @ ((places >= 1) & (places < 3)))
+            beyond += share * (chances @ (places >= 2))
+        right, near, far = min(right, inside.min()), max(near, beside.max()), max(far, beyond.max())
+    return VoteSplit(right=float(right), near=float(near), far=float(far))
 
 
-def missed_bound(brief: Brief, vote: VoteRound, stray: float) -> float:
+def missed_bound(brief: Brief, vote: VoteRound, split: VoteSplit) -> float:
     """An upper bound on the chance that a pair of bins apart from the right one is elected."""
-    return missed_vote_bound(vote, brief.users, stray, max(vote.bins - 3, 0), window=PAIR)
+    near, far = min(max(vote.bins - 3, 0), 2), max(vote.bins - 5, 0)
+    beside = missed_vote_bound(vote, brief.users, split.right, split.near, near, window=PAIR)
+    return min(beside + missed_vote_bound(vote, brief.users, split.right, split.far, far, window=PAIR), 1.0)
 
 
 def course_after_vote(vote: VoteRound, users: float) -> Course:
@@ -61,8 +75,9 @@ def course_after_vote(vote: VoteRound, users: float) -> Course:
     shares = np.array([-1.5, -0.5, 0.5, 1.5])
     coins = vote.code.variance(0.0) / (users * vote.voters**2) * float(shares @ shares)
     deviation = np.sqrt(ROOMS * (2 - ROOMS)) / (vote.width * math.sqrt(vote.min_size))
-    # A law as wide as a bin is spread smoothly over several, and its centroid is right; a narrow one sits in one bin.
-    grain = np.exp(-2 * (math.pi * deviation) ** 2) / 12
+    # A law as wide as a bin is spread smoothly over several, and its centroid is right; a narrow one sits in one bin,
+    # at worst half a bin away from its middle.
+    grain = np.exp(-2 * (math.pi * deviation) ** 2) / 4
     return Course(bias=np.zeros(len(ROOMS)), spread=vote.width * np.sqrt(coins + grain))
 
 

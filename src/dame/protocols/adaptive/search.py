@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dame.device.randomisers import OneBit
 from dame.plans import Brief, MeasureRound, Round
 from dame.protocols.adaptive.course import Course, MeasureDesign, best_measure, known_within
-from dame.protocols.adaptive.locate import course_after_vote, missed_bound, stray_share, vote_round
+from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
 from dame.theory import privacy_factor
 from dame.theory.response import ResponseTable
 
@@ -23,7 +23,7 @@ CLIPS: Floats = np.array([0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 
 FIRST_SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3, 0.4)
 GROWTHS = (1.0, 2.0, 4.0, 7.0, 12.0, 20.0)
 """By what factor each measuring round has more users than the one before."""
-SPACINGS = (2.0, 3.0)
+SPACINGS = (1.5, 2.0, 2.5, 3.0)
 FEWEST_VOTING_RECORDS = 16
 """Below this size plain bits over the whole range locate better than votes."""
 
@@ -42,7 +42,7 @@ class Design:
     """A whole study that the planner considers."""
 
     rounds: tuple[Round, ...]
-    mse: float
+    after: Course
     failure: float
 
 
@@ -58,7 +58,7 @@ def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
 
 
 def _better(designs: Sequence[Design]) -> Design:
-    return min(designs, key=lambda design: design.mse)
+    return min(designs, key=lambda design: design.after.score)
 
 
 def _near(share: float) -> tuple[float, ...]:
@@ -72,11 +72,12 @@ class _Search:
         self._privacy = privacy_factor(brief.alpha)
         self._noise = OneBit.spending(brief.alpha)
         self._table = ResponseTable.of(brief.sizes, _caps(brief), CLIPS)
-        self._strays = {pair: stray_share(brief, *pair) for pair in itertools.product(_voting_sizes(brief), SPACINGS)}
+        pairs = itertools.product(_voting_sizes(brief), SPACINGS)
+        self._splits = {pair: vote_split(brief, *pair) for pair in pairs}
 
     def plain(self) -> Design:
         """One bit from everybody over the whole range."""
-        return Design(rounds=(self._whole_range("measure", 1.0),), mse=self._wide(1.0).worst, failure=0.0)
+        return Design(rounds=(self._whole_range("measure", 1.0),), after=self._wide(1.0), failure=0.0)
 
     def designs(self, rounds: int, firsts: Sequence[float]) -> Iterator[Design]:
         """Designs with so many rounds, for each share of the first."""
@@ -100,9 +101,9 @@ class _Search:
 
     def _starts(self, share: float) -> Iterator[Start]:
         yield Start(round=self._whole_range("locate", share), after=self._wide(share), failure=0.0)
-        for (size, spacing), stray in self._strays.items():
+        for (size, spacing), split in self._splits.items():
             vote = vote_round(self._brief, size, spacing, share)
-            failure = missed_bound(self._brief, vote, stray)
+            failure = missed_bound(self._brief, vote, split)
             if failure <= self._most_failure:
                 yield Start(round=vote, after=course_after_vote(vote, self._users(share)), failure=failure)
 
@@ -112,7 +113,7 @@ class _Search:
             design = best_measure(self._table, course, self._privacy, self._users(share))
             rounds.append(self._measure("finish" if index == len(shares) else "refine", share, design))
             course = design.after
-        return Design(rounds=tuple(rounds), mse=course.worst, failure=start.failure)
+        return Design(rounds=tuple(rounds), after=course, failure=start.failure)
 
     def _users(self, share: float) -> float:
         """Effective number of users: the hash splits them at random, which costs a little where there are few."""
@@ -154,17 +155,17 @@ def _quantiles(brief: Brief, levels: Sequence[float]) -> list[int]:
 
 
 def _apart(sizes: Sequence[int]) -> list[int]:
-    """The sizes, largest first, without those that are less than a third below one that is kept."""
+    """The sizes in their order, without those that are within half of one that is kept before them."""
     kept: list[int] = []
-    for size in sorted(sizes, reverse=True):
-        if not kept or size * 1.5 <= kept[-1]:
+    for size in sizes:
+        if all(size * 1.5 <= other or size >= other * 1.5 for other in kept):
             kept.append(size)
     return kept
 
 
 def _caps(brief: Brief) -> Floats:
     """Caps to try: none, and sizes that only the larger users reach."""
-    _, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.1, 0.5, 0.8, 0.95, 0.99))])
+    _, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.99, 0.95, 0.8, 0.5, 0.1))])
     return np.array([math.inf, *caps])
 
 
