@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dame import crowd
@@ -33,7 +33,6 @@ def arrays(group: list[Summary]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([p.size for p in group], dtype=np.int64), np.array([p.mean for p in group], dtype=np.float64)
 
 
-@settings(max_examples=150)
 @given(votes(), st.data())
 def test_bins_marks_and_ballots_are_those_of_the_device(question, data):
     group = data.draw(people(question))
@@ -52,7 +51,6 @@ def test_bins_marks_and_ballots_are_those_of_the_device(question, data):
     assert crowd.ballots(question, counts, places, repeats).tolist() == repeated.tolist()
 
 
-@settings(max_examples=150)
 @given(measures(), st.data())
 def test_weights_and_places_are_those_of_the_device_bit_for_bit(question, data):
     group = data.draw(people(question))

@@ -30,14 +30,13 @@ from tests.chances import FALSE_ALARM, POWER, normal_p_value, p_value, power
 from tests.device.sources import SeededCoins, StuckCoins
 
 SEED = 777
-DRAWS = 6_000
-DEVICE_DRAWS = 3_000
+DRAWS = 4_500
 ALPHA = 2.0
-PAPER_ALPHA = 6.0
+PAPER_ALPHA = 10.0
 """The paper spends a sixth of α on a bit, so a larger α is needed to see a mutant in a small test."""
 WRONG = 1.25
 
-PEOPLE = [Summary(size=5, mean=mean) for mean in (-0.9, -0.1, 0.0, 0.4)] + [Summary(size=1, mean=0.4)]
+PEOPLE = [Summary(size=5, mean=mean) for mean in (-0.9, -0.1, 0.0, 0.4, 0.45, 0.5)] + [Summary(size=1, mean=0.4)] * 2
 SIZES = np.array([person.size for person in PEOPLE])
 MEANS = np.array([person.mean for person in PEOPLE])
 
@@ -127,7 +126,7 @@ def simulated(question: Question, draws: int = DRAWS) -> list[tuple[int, ...]]:
     return [draw_tally(question, [Chunk(SIZES, MEANS)], rng).sums for _ in range(draws)]
 
 
-def by_devices(question: Question, draws: int = DEVICE_DRAWS, stuck: bool = False) -> list[tuple[int, ...]]:
+def by_devices(question: Question, draws: int = DRAWS // 3, stuck: bool = False) -> list[tuple[int, ...]]:
     source = SeededCoins(SEED)
     coins = StuckCoins(source) if stuck else source
     sums = []
@@ -167,7 +166,6 @@ MUTANTS = {
     "arms with alpha too large": (ARMS, bit(WRONG * ALPHA, dither=0.4)),
     "arms the wrong way round": (ARMS, None),
 }
-MUTANT_DRAWS = 10_000
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -176,11 +174,11 @@ def test_mutants_of_the_law_are_rejected(name):
     law = law_of_sums(right)
     if wrong is None:
         mutant = {(ones_above, len(PEOPLE) - above, ones): p for (ones, above, ones_above), p in law.items()}
-        drawn = [(c, len(PEOPLE) - b, a) for a, b, c in simulated(right, MUTANT_DRAWS)]
+        drawn = [(c, len(PEOPLE) - b, a) for a, b, c in simulated(right, DRAWS)]
     else:
-        mutant, drawn = law_of_sums(wrong), simulated(wrong, MUTANT_DRAWS)
+        mutant, drawn = law_of_sums(wrong), simulated(wrong, DRAWS)
     first, second = numbered(law, mutant)
-    assert power(first, second, MUTANT_DRAWS) > POWER
+    assert power(first, second, DRAWS) > POWER
     assert p_value(numbers(drawn, law), first) < FALSE_ALARM
 
 
@@ -270,7 +268,7 @@ def test_chunks_of_people_add_up(name):
     chunks = [Chunk(SIZES[part], MEANS[part]) for part in (slice(2), slice(2, 2), slice(2, None))]
     rng = np.random.default_rng(SEED)
     law = law_of_sums(question)
-    drawn = [draw_tally(question, iter(chunks), rng).sums for _ in range(DEVICE_DRAWS)]
+    drawn = [draw_tally(question, iter(chunks), rng).sums for _ in range(DRAWS // 3)]
     assert p_value(numbers(drawn, law), numbered(law)[0]) > FALSE_ALARM
 
 
@@ -281,7 +279,7 @@ def test_people_who_are_counted_give_the_same_law_as_people_one_by_one(name):
     persons = [Summary(size=5, mean=0.4)] * 3 + [Summary(size=1, mean=-0.9)] * 2
     law = convolved([law_of_entries(question, person) for person in persons])
     rng = np.random.default_rng(SEED)
-    drawn = [draw_tally(question, [everybody], rng) for _ in range(DRAWS)]
+    drawn = [draw_tally(question, [everybody], rng) for _ in range(DRAWS // 2)]
     assert p_value(numbers([tally.sums for tally in drawn], law), numbered(law)[0]) > FALSE_ALARM
     assert {tally.reports for tally in drawn} == {5}
 
@@ -291,7 +289,7 @@ def test_noisy_grid_points_of_people_who_are_counted_have_the_same_law():
     places = [GRID.position(Summary(size=5, mean=0.4))] * 3 + [GRID.position(Summary(size=1, mean=-0.9))] * 2
     points = sum(math.floor(place * NOISE.steps + 0.5) for place in places)
     rng = np.random.default_rng(SEED)
-    drawn = [draw_tally(GRID, [everybody], rng).sums[0] - points for _ in range(DRAWS)]
+    drawn = [draw_tally(GRID, [everybody], rng).sums[0] - points for _ in range(DRAWS // 2)]
     assert p_value(drawn, laplace_sum_law(NOISE.scale, 5)) > FALSE_ALARM
     assert everybody.counts.tolist() == [3, 2]
 

@@ -129,7 +129,7 @@ def test_the_suite_covers_every_protocol():
 
 
 @every_protocol
-@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (0.0, 10.0), (-273.15, 1e6)])
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (-273.15, 1e6)])
 def test_a_plan_survives_json(name, bounds):
     plan = plan_of(name, bounds=bounds)
     document = json.loads(json.dumps(dame.plan_to_json(plan), allow_nan=False))
@@ -149,22 +149,28 @@ def test_a_plan_has_the_keys_that_others_rely_on(name):
 
 @every_protocol
 def test_the_same_brief_gives_the_same_plan(name):
-    plan_of.cache_clear()
-    first = plan_of(name)
-    plan_of.cache_clear()
-    assert plan_of(name) == first
+    assert plan_of.__wrapped__(name) == plan_of(name)
 
 
 @every_protocol
 def test_shares_add_up_to_everybody(name):
-    for users in (*FEW_USERS, 1001):
+    for users in (1, 1001):
         assert math.fsum(plan_of(name, users).shares) == pytest.approx(1.0, abs=1e-12)
 
 
 @every_protocol
 @pytest.mark.parametrize("alpha", EXTREME_ALPHAS)
-@pytest.mark.parametrize("users", [1, 2, 3, 10**9])
-@pytest.mark.parametrize("sizes", ["constant:1", SIZES, "constant:1000000000"])
+@pytest.mark.parametrize(
+    ("users", "sizes"),
+    [
+        (1, "constant:1"),
+        (2, SIZES),
+        (3, "constant:1e9"),
+        (10**9, "constant:1"),
+        (10**9, SIZES),
+        (10**9, "constant:1e9"),
+    ],
+)
 def test_few_and_huge_numbers_of_users_at_every_alpha_are_planned_and_played(name, alpha, users, sizes):
     plan = plan_of(name, users, alpha, sizes)
     forecast = plan.forecast
@@ -177,7 +183,7 @@ def test_few_and_huge_numbers_of_users_at_every_alpha_are_planned_and_played(nam
 
 
 @every_protocol
-@pytest.mark.parametrize("sizes", ["constant:1", SIZES, "constant:1e9", "constant:1e15"])
+@pytest.mark.parametrize("sizes", [SIZES, "constant:1e15"])
 def test_bins_cover_the_whole_range_whatever_the_sizes(name, sizes):
     question = dame.first(plan_of(name, 10**6, 1.0, sizes))
     if isinstance(question, Vote):
@@ -304,7 +310,7 @@ def test_a_plan_that_would_spend_more_than_alpha_cannot_be_asked(name):
 @settings(max_examples=40)
 @given(data=st.data())
 def test_whatever_the_tallies_questions_keep_the_budget_and_the_estimate_is_inside_the_bounds(name, data):
-    plan = plan_of(name, bounds=data.draw(st.sampled_from([(-1.0, 1.0), (0.1, 0.7), (-3.0, 1e6)])))
+    plan = plan_of(name, bounds=data.draw(st.sampled_from([(-1.0, 1.0), (0.1, 0.7)])))
     _, estimate = drive(plan, lambda question: data.draw(possible_tallies(question)))
     check_estimate(estimate, plan)
 

@@ -15,7 +15,7 @@ from dame.device.assignment import round_borders
 from dame.device.exact import WORD
 from tests.chances import FALSE_ALARM, POWER, p_value, power
 
-PEOPLE = 20_000
+PEOPLE = 8_000
 STUDY = "screen-time"
 
 share_lists = st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=6)

@@ -8,7 +8,6 @@ import typer
 
 from dame import checks
 from dame.errors import InvalidInput
-from dame.laws import FORMS
 from dame.protocols import PROTOCOLS
 
 SIZE_FORMS = (
@@ -24,7 +23,9 @@ Alpha = Annotated[
     ),
 ]
 SizesText = Annotated[str, typer.Option("--sizes", metavar="M", help=f"Records per person: {SIZE_FORMS}.")]
-DataText = Annotated[str, typer.Option("--data", metavar="LAW", help=f"Law of the records on [-1, 1]: {FORMS}.")]
+# Examples, not forms: Typer's help would make emoji of the ":a:" in beta:a:b, and of ":-1:".
+DATA_FORMS = "rademacher:0.5  beta:2:6  uniform:-0.2:1  point:0.3  two-point:-0.5:1:0.9"
+DataText = Annotated[str, typer.Option("--data", metavar="LAW", help=f"Law of the records on [-1, 1]: {DATA_FORMS}.")]
 ProtocolName = Annotated[
     str,
     typer.Option(

@@ -15,8 +15,9 @@ from rich.table import Table
 
 from dame.errors import InvalidInput
 
-people = Console(highlight=False)
-notes = Console(stderr=True, highlight=False)
+# Without emoji: the sizes two-point:100:1000:0.5 would lose their ":100:" to one.
+people = Console(highlight=False, emoji=False)
+notes = Console(stderr=True, highlight=False, emoji=False)
 
 SHOW_PROGRESS_AFTER = 2.0
 BAR_WIDTH = 40
@@ -29,7 +30,7 @@ def print_json(document: Mapping[str, object]) -> None:
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Writes a JSON file under a temporary name first, so that nobody ever sees half of it."""
-    if not path.name:
+    if not path.name or path.is_dir():
         raise InvalidInput("out", str(path), "the name of a file")
     draft = path.with_name(f".{path.name}.draft")
     try:
