@@ -14,6 +14,8 @@ from dame.sizes import Sizes
 
 _FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
 _REQUIRED = frozenset({"version", "protocol", "study", "alpha", "users", "bounds", "sizes", "rounds"}) | _FORECAST
+SHIFT = "shift_by_1_percent"
+"""A figure that is printed beside a plan and follows from it: read, not believed."""
 _ROUND_KINDS: dict[str, type[VoteRound | MeasureRound]] = {"vote": VoteRound, "measure": MeasureRound}
 
 
@@ -37,9 +39,10 @@ def plan_to_json(plan: Plan) -> dict[str, object]:
 
 def plan_from_json(document: object, detail_names: frozenset[str]) -> Plan:
     """The plan that a JSON object describes; a protocol's own figures may have the names given."""
-    fields = checks.keys("plan", document, _REQUIRED, detail_names | {"notes"})
+    fields = checks.keys("plan", document, _REQUIRED, detail_names | {"notes", SHIFT})
     if type(fields["version"]) is not int or fields["version"] != VERSION:
         raise InvalidInput("plan version", fields["version"], str(VERSION))
+    checks.real(SHIFT, fields.get(SHIFT, 0.0), 0.0, 1e300)
     return Plan(
         protocol=checks.text("protocol", fields["protocol"], 32),
         brief=_brief(fields),
@@ -72,7 +75,9 @@ def _round_json(round_: Round, users: int) -> dict[str, object]:
 
 def _round(document: object) -> Round:
     kind = document.get("kind") if isinstance(document, dict) else document
-    if not isinstance(kind, str) or kind not in _ROUND_KINDS:
+    if not isinstance(kind, str) or kind not in SHIFT = "shift_by_1_percent"
+"""A figure that is printed beside a plan and follows from it: read, not believed."""
+_ROUND_KINDS:
         raise InvalidInput("round kind", kind, "'vote' or 'measure'")
     names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
     fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))

@@ -28,8 +28,6 @@ PILOT = 6_000
 """Reports of each suspect to choose the event from: a third to propose, the rest to rank."""
 DRAWS = 20_000
 """Fresh reports of each of the two suspects in the test."""
-DOUBT = 0.1
-"""Level of the bounds by which events are ranked."""
 MANY = 64
 """Times as many records as needed, for a suspect with many."""
 
@@ -69,17 +67,14 @@ def listen(
     answer: Answer, question: Question, pilot: int = PILOT, draws: int = DRAWS, false_alarm: float = FALSE_ALARM
 ) -> Finding:
     """The certified loss between the two suspects that a pilot finds the easiest to tell apart."""
+    test = _Test(draws=checks.whole("draws", draws, 1, 10**9), level=checks.positive("false alarm", false_alarm, 1) / 2)
     lists = suspects(question)
     first = {name: heard(answer, question, lists[name], checks.whole("pilot", pilot, 30, 10**9)) for name in lists}
-    one, other, event = _most_telling(first)
-    here, there = (
-        int(np.count_nonzero(event.holds(heard(answer, question, lists[name], checks.whole("draws", draws, 1, 10**9)))))
-        for name in (one, other)
-    )
-    certified = certified_loss(here, there, draws, checks.positive("false alarm", false_alarm, 0.5) / 2)
+    one, other, event = _most_telling(first, test)
+    here, there = (event.count(heard(answer, question, lists[name], draws)) for name in (one, other))
     return Finding(
         epsilon_claimed=question.alpha,
-        epsilon_lower=max(certified, 0.0),
+        epsilon_lower=max(test.certified(here, there), 0.0),
         pair=(one, other),
         event=event.words,
         draws=draws,
@@ -87,20 +82,37 @@ def listen(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """The test to come: how many draws of either suspect, and the level of either bound."""
+
+    draws: int
+    level: float
+
+    def certified(self, here: int, there: int) -> float:
+        """The loss that so many hits would certify."""
+        return certified_loss(here, there, self.draws, self.level)
+
+    def promise(self, here: int, there: int, ranked: int) -> float:
+        """The loss that the test is expected to certify, from hits among so many reports of the pilot."""
+        scale = self.draws / ranked
+        return self.certified(int(here * scale), min(math.ceil((there + 1) * scale), self.draws))
+
+
 def heard(answer: Answer, question: Question, records: Sequence[float], count: int) -> Ints:
     """The values of so many reports on the same records."""
     return np.array([answer(question, records).value for _ in range(count)], dtype=np.int64)
 
 
-def _most_telling(pilot: Mapping[str, Ints]) -> tuple[str, str, Event]:
+def _most_telling(pilot: Mapping[str, Ints], test: _Test) -> tuple[str, str, Event]:
     """The pair and the event that promise most, each event judged by reports that did not propose it."""
     ranked = []
     for one, other in itertools.permutations(pilot, 2):
         here, there = pilot[one], pilot[other]
         third = len(here) // 3
         for event in candidates(here[:third], there[:third]):
-            hits, rival = (int(np.count_nonzero(event.holds(part[third:]))) for part in (here, there))
-            ranked.append((certified_loss(hits, rival, len(here) - third, DOUBT), one, other, event))
+            promise = test.promise(event.count(here[third:]), event.count(there[third:]), len(here) - third)
+            ranked.append((promise, one, other, event))
     _, one, other, event = max(ranked, key=lambda row: row[0])
     return one, other, event
 

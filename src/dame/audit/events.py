@@ -26,6 +26,10 @@ class Event:
     words: str
     holds: Callable[[Ints], Flags]
 
+    def count(self, values: Ints) -> int:
+        """How many of the reports are in the set."""
+        return int(np.count_nonzero(self.holds(values)))
+
 
 def candidates(one: Ints, other: Ints) -> Iterator[Event]:
     """Events that may be likelier for the first pilot sample than for the second."""

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from dame import checks
+from dame.audit.poisoning import largest_shift
 from dame.cli import options, output
 from dame.errors import InvalidInput
-from dame.plan_codec import plan_to_json
+from dame.plan_codec import SHIFT, plan_to_json
 from dame.plans import Plan, Round, VoteRound
 from dame.protocols import DEFAULT
 from dame.protocols import plan as make_plan
@@ -48,11 +49,15 @@ def plan(
     else:
         result = wanted(options.whole_number("users", str(users)))
     if out is not None:
-        output.write_json(out, plan_to_json(result))
+        output.write_json(out, _document(result))
     if as_json:
-        output.print_json(plan_to_json(result))
+        output.print_json(_document(result))
     else:
         show(result)
+
+
+def _document(plan: Plan) -> dict[str, object]:
+    return {**plan_to_json(plan), SHIFT: largest_shift(plan)}
 
 
 def _planner(
@@ -86,6 +91,7 @@ def show(plan: Plan) -> None:
         ("RMSE with failures", f"{forecast.predicted_rmse_with_failures:.4g}"),
         ("information limit", f"RMSE {forecast.limit_mse**0.5:.4g}"),
         ("paper's bounds", f"RMSE between {forecast.lower_bound**0.5:.3g} and {forecast.upper_bound**0.5:.3g}"),
+        ("malicious users", f"1 % of them can shift the estimate by {largest_shift(plan):.3g}"),
     ]
     output.people.print(output.figures(f"Plan: protocol {plan.protocol}", rows))
     for index, round_ in enumerate(plan.rounds):
