@@ -24,20 +24,18 @@ def bins_of(vote: Vote, means: Floats) -> Ints:
     return np.clip(index, 0, vote.bins - 1).astype(np.int64)
 
 
-def ballots(vote: Vote, sizes: Ints, means: Floats, counts: Ints | None = None) -> Ints:
-    """How many people marked each bin, before any coin is tossed; `counts` says how many people each row stands for."""
-    votes = sizes >= vote.min_size
-    bins = bins_of(vote, means[votes])
-    if counts is None:
-        centred = np.bincount(bins, minlength=vote.bins)
-    else:
-        centred = np.zeros(vote.bins, dtype=np.int64)
-        np.add.at(centred, bins, counts[votes])
-    reach = vote.neighbours
-    below = np.concatenate(([0], np.cumsum(centred)))
+def ballots(vote: Vote, sizes: Ints, means: Floats) -> Ints:
+    """How many people marked each bin, before any coin is tossed."""
+    own = np.bincount(bins_of(vote, means[sizes >= vote.min_size]), minlength=vote.bins)
+    return with_neighbours(vote, own)
+
+
+def with_neighbours(vote: Vote, own: Ints) -> Ints:
+    """How many people marked each bin, from how many have their own mean in it."""
+    below = np.concatenate(([0], np.cumsum(own)))
     places = np.arange(vote.bins)
-    upper = np.minimum(places + reach + 1, vote.bins)
-    return np.asarray(below[upper] - below[np.maximum(places - reach, 0)], dtype=np.int64)
+    upper = np.minimum(places + vote.neighbours + 1, vote.bins)
+    return np.asarray(below[upper] - below[np.maximum(places - vote.neighbours, 0)], dtype=np.int64)
 
 
 def marks(vote: Vote, sizes: Ints, means: Floats) -> tuple[Ints, Ints]:

@@ -25,10 +25,14 @@ Ints = NDArray[np.int64]
 
 def answer_many(question: Question, sizes: Ints, means: Floats, words: Words | None = None) -> Bytes:
     """One encoded report a row, drawn with secure coins unless others are given (for tests)."""
-    coins = SecureWords() if words is None else words
-    reports = np.empty((len(sizes), report_bytes(question)), dtype=np.uint8)
+    return encoded(question, _payloads(question, sizes, means, SecureWords() if words is None else words))
+
+
+def encoded(question: Question, payloads: Bytes) -> Bytes:
+    """The reports whose values are given as bytes: a row of each names its question first."""
+    reports = np.empty((len(payloads), report_bytes(question)), dtype=np.uint8)
     reports[:, :TAG_BYTES] = np.frombuffer(question_tag(question), dtype=np.uint8)
-    reports[:, TAG_BYTES:] = _payloads(question, sizes, means, coins)
+    reports[:, TAG_BYTES:] = payloads
     return reports
 
 
@@ -51,7 +55,7 @@ def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> B
         first, last = crowd.marks(question, sizes, means)
         return vote_matrix(words, question.code.yes, question.code.no, question.bins, first, last).reports()
     if isinstance(question.noise, DiscreteLaplace):
-        return _noisy_points(question, question.noise, sizes, means, words)
+        return noisy_points(question, sizes, means, discrete_laplace(words, question.noise.scale, len(sizes)))
     arms = words.take(len(sizes)) >> np.uint64(63) != 0 if question.dither else np.zeros(len(sizes), dtype=np.bool_)
     drawn = bits(words, thresholds(question.noise, crowd.positions(question, sizes, means, arms)))
     return np.asarray(drawn + 2 * arms.astype(np.uint8), dtype=np.uint8)[:, None]
@@ -65,9 +69,11 @@ def thresholds(noise: OneBit, places: Floats) -> NDArray[np.uint64]:
     return np.uint64(noise.low) + np.uint64(high) * steps + (np.uint64(low) * steps >> np.uint64(32))
 
 
-def _noisy_points(question: Measure, noise: DiscreteLaplace, sizes: Ints, means: Floats, words: Words) -> Bytes:
-    values = crowd.grid_points(crowd.positions(question, sizes, means), noise.steps)
-    values += discrete_laplace(words, noise.scale, len(sizes))
+def noisy_points(question: Measure, sizes: Ints, means: Floats, drawn: Ints) -> Bytes:
+    """The values of reports as bytes: each person's grid point plus the noise that was drawn for her."""
+    noise = question.noise
+    assert isinstance(noise, DiscreteLaplace)
+    values = crowd.grid_points(crowd.positions(question, sizes, means), noise.steps) + drawn
     np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
     length = report_bytes(question) - TAG_BYTES
     return values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - length :]

@@ -23,16 +23,17 @@ MOST_ATOMS = 2**21
 
 
 class Chunk(NamedTuple):
-    """Sizes and means of some users; with `counts`, each row stands for so many users who are alike."""
+    """Sizes and means of some users; or, with `chances`, the law of the size and mean of each of `drawn` users."""
 
     sizes: Ints
     means: Floats
-    counts: Ints | None = None
+    chances: Floats | None = None
+    drawn: int = 0
 
     @property
     def users(self) -> int:
-        """How many users the chunk holds."""
-        return len(self.sizes) if self.counts is None else int(self.counts.sum())
+        """How many users the chunk stands for."""
+        return len(self.sizes) if self.chances is None else self.drawn
 
 
 class Population(ABC):
@@ -78,19 +79,16 @@ class _Synthetic(Population):
         return [self._chunks(int(count), rng) for count in counts]
 
     def _chunks(self, users: int, rng: Generator) -> Iterator[Chunk]:
-        if users > self._worth_counting:
-            sizes, means, chances = self._atoms
-            counts = rng.multinomial(users, chances)
-            present = counts > 0
-            yield Chunk(sizes[present], means[present], counts[present])
+        if users > self._worth_a_law:
+            yield Chunk(*self._atoms, users)
             return
         for start in range(0, users, USERS_AT_ONCE):
             sizes = self._sizes.sample(rng, min(USERS_AT_ONCE, users - start))
             yield Chunk(sizes, self._law.user_means(rng, sizes))
 
     @cached_property
-    def _worth_counting(self) -> float:
-        """From how many users on it is cheaper to draw how many have each size and mean than to draw each of them."""
+    def _worth_a_law(self) -> float:
+        """From how many users on it is cheaper to work with the law of (size, mean) than to draw each user's."""
         support = self._sizes.support() if isinstance(self._law, TwoPoint) else None
         if support is None:
             return math.inf

@@ -70,10 +70,19 @@ def _vote_tally(question: Vote, group: Iterable[Chunk], rng: Generator) -> Tally
     users, marked = 0, np.zeros(question.bins, dtype=np.int64)
     for chunk in group:
         users += chunk.users
-        marked += crowd.ballots(question, *chunk)
+        marked += _ballots(question, chunk, rng)
     yes, no = question.code.yes / WORD, question.code.no / WORD
     ones = rng.binomial(marked, yes) + rng.binomial(users - marked, no)
     return Tally(question=question, reports=users, sums=tuple(ones.tolist()))
+
+
+def _ballots(question: Vote, chunk: Chunk, rng: Generator) -> Ints:
+    if chunk.chances is None:
+        return crowd.ballots(question, chunk.sizes, chunk.means)
+    votes = chunk.sizes >= question.min_size
+    shares = np.bincount(crowd.bins_of(question, chunk.means[votes]), chunk.chances[votes], question.bins)
+    own = rng.multinomial(chunk.users, np.append(shares, max(1 - shares.sum(), 0.0)))[:-1]
+    return crowd.with_neighbours(question, own)
 
 
 def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Generator) -> Tally:
@@ -90,37 +99,39 @@ def _arms(question: Measure, chunk: Chunk, rng: Generator) -> Iterator[tuple[boo
     """The users of either arm of the dither; all of them in arm 0 where there is none."""
     if not question.dither:
         yield False, chunk
-    elif chunk.counts is None:
+    elif chunk.chances is None:
         above = rng.random(len(chunk.sizes)) < 0.5
         for arm, chosen in ((False, ~above), (True, above)):
             yield arm, Chunk(chunk.sizes[chosen], chunk.means[chosen])
     else:
-        counts = rng.binomial(chunk.counts, 0.5)
-        yield False, chunk._replace(counts=chunk.counts - counts)
-        yield True, chunk._replace(counts=counts)
+        users = int(rng.binomial(chunk.users, 0.5))
+        yield False, chunk._replace(drawn=chunk.users - users)
+        yield True, chunk._replace(drawn=users)
 
 
 def _draw_ones(question: Measure, noise: OneBit, chunk: Chunk, arm: bool, rng: Generator) -> int:
     chances = crowd.positions(question, chunk.sizes, chunk.means, arm)
     chances *= (noise.high - noise.low) / WORD
     chances += noise.low / WORD
-    if chunk.counts is None:
+    if chunk.chances is None:
         return int(np.count_nonzero(rng.random(len(chances)) < chances))
-    return int(rng.binomial(chunk.counts, chances).sum())
+    # Users drawn from one law toss one and the same coin, whose chance is the mean of theirs.
+    return int(rng.binomial(chunk.users, float(chunk.chances @ chances)))
 
 
 def _laplace_tally(question: Measure, noise: DiscreteLaplace, group: Iterable[Chunk], rng: Generator) -> Tally:
     users = total = squares = 0
     for chunk in group:
         points = crowd.grid_points(crowd.positions(question, chunk.sizes, chunk.means), noise.steps)
-        everybody = points if chunk.counts is None else np.repeat(points, chunk.counts)
-        for start in range(0, len(everybody), USERS_AT_ONCE):
-            values = everybody[start : start + USERS_AT_ONCE]
+        if chunk.chances is not None:
+            points = np.repeat(points, rng.multinomial(chunk.users, chunk.chances))
+        for start in range(0, len(points), USERS_AT_ONCE):
+            values = points[start : start + USERS_AT_ONCE]
             values += _fast_discrete_laplace(noise.scale, len(values), rng)
             np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
             total += int(values.sum())
             squares += sum_of_squares(values)
-        users += chunk.users
+        users += len(points)
     return Tally(question=question, reports=users, sums=(total, squares))
 
 
