@@ -75,9 +75,7 @@ def _round_json(round_: Round, users: int) -> dict[str, object]:
 
 def _round(document: object) -> Round:
     kind = document.get("kind") if isinstance(document, dict) else document
-    if not isinstance(kind, str) or kind not in SHIFT = "shift_by_1_percent"
-"""A figure that is printed beside a plan and follows from it: read, not believed."""
-_ROUND_KINDS:
+    if not isinstance(kind, str) or kind not in _ROUND_KINDS:
         raise InvalidInput("round kind", kind, "'vote' or 'measure'")
     names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
     fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))
