@@ -46,9 +46,6 @@ def test_bins_marks_and_ballots_are_those_of_the_device(question, data):
         for bin_ in range(begin, end + 1):
             expected[bin_] += 1
     assert crowd.ballots(question, counts, places).tolist() == expected
-    repeats = np.arange(len(group)) % 3
-    repeated = crowd.ballots(question, np.repeat(counts, repeats), np.repeat(places, repeats))
-    assert crowd.ballots(question, counts, places, repeats).tolist() == repeated.tolist()
 
 
 @given(measures(), st.data())

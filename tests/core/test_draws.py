@@ -272,28 +272,6 @@ def test_chunks_of_people_add_up(name):
     assert p_value(numbers(drawn, law), numbered(law)[0]) > FALSE_ALARM
 
 
-@each_question
-def test_people_who_are_counted_give_the_same_law_as_people_one_by_one(name):
-    question = QUESTIONS[name]
-    everybody = Chunk(np.array([5, 1]), np.array([0.4, -0.9]), np.array([3, 2]))
-    persons = [Summary(size=5, mean=0.4)] * 3 + [Summary(size=1, mean=-0.9)] * 2
-    law = convolved([law_of_entries(question, person) for person in persons])
-    rng = np.random.default_rng(SEED)
-    drawn = [draw_tally(question, [everybody], rng) for _ in range(DRAWS // 2)]
-    assert p_value(numbers([tally.sums for tally in drawn], law), numbered(law)[0]) > FALSE_ALARM
-    assert {tally.reports for tally in drawn} == {5}
-
-
-def test_noisy_grid_points_of_people_who_are_counted_have_the_same_law():
-    everybody = Chunk(np.array([5, 1]), np.array([0.4, -0.9]), np.array([3, 2]))
-    places = [GRID.position(Summary(size=5, mean=0.4))] * 3 + [GRID.position(Summary(size=1, mean=-0.9))] * 2
-    points = sum(math.floor(place * NOISE.steps + 0.5) for place in places)
-    rng = np.random.default_rng(SEED)
-    drawn = [draw_tally(GRID, [everybody], rng).sums[0] - points for _ in range(DRAWS // 2)]
-    assert p_value(drawn, laplace_sum_law(NOISE.scale, 5)) > FALSE_ALARM
-    assert everybody.counts.tolist() == [3, 2]
-
-
 @pytest.mark.parametrize("question", [*QUESTIONS.values(), GRID])
 def test_nobody_gives_the_empty_tally(question):
     rng = np.random.default_rng(SEED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 
@@ -9,26 +10,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import signal, stats
 
 import dame
+from dame.device.exact import WORD
+from dame.device.questions import Measure, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.records import Summary
 from dame.errors import InvalidInput, Mismatch
 from dame.population import Chunk, Population
+from dame.simulation import draw_tally
 from dame.sizes import Sizes
 from tests.chances import FALSE_ALARM, POWER, p_value, power
 
 SEED = 99
+DRAWS = 2_000
 
 
-def people_of(group) -> list[tuple[int, float]]:
-    """Every user of a group as (size, mean)."""
-    people = []
-    for chunk in group:
-        counts = np.ones(len(chunk.sizes), dtype=int) if chunk.counts is None else chunk.counts
-        for size, mean, count in zip(chunk.sizes.tolist(), chunk.means.tolist(), counts.tolist(), strict=True):
-            people += [(size, mean)] * count
-        assert chunk.users == counts.sum()
-    return people
+def users_of(group) -> int:
+    return sum(chunk.users for chunk in group)
 
 
 @given(st.integers(1, 300), st.lists(st.floats(0.01, 1.0), min_size=1, max_size=4), st.integers(0, 2**32))
@@ -36,15 +36,18 @@ def test_every_user_is_in_exactly_one_round(users, shares, seed):
     population = Population.synthetic(Sizes.parse("uniform:1:4"), dame.parse_law("rademacher:0.5"))
     groups = population.groups(users, shares, np.random.default_rng(seed))
     assert len(groups) == len(shares)
-    assert sum(len(people_of(group)) for group in groups) == users
+    assert sum(map(users_of, groups)) == users
 
 
 @given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=4), st.integers(0, 2**32))
 def test_fixed_users_are_each_in_exactly_one_round(shares, seed):
     sizes, means = np.arange(1, 41), np.linspace(-1, 1, 40)
     groups = Population.arrays(sizes, means).groups(40, shares, np.random.default_rng(seed))
-    everybody = [person for group in groups for person in people_of(group)]
-    assert Counter(everybody) == Counter(zip(sizes.tolist(), means.tolist(), strict=True))
+    chunks = [chunk for group in groups for chunk in group]
+    everybody = Counter(
+        pair for chunk in chunks for pair in zip(chunk.sizes.tolist(), chunk.means.tolist(), strict=True)
+    )
+    assert everybody == Counter(zip(sizes.tolist(), means.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("kind", ["synthetic", "arrays"])
@@ -57,47 +60,103 @@ def test_rounds_get_their_shares(kind):
         else Population.arrays(np.ones(users, dtype=int), np.zeros(users))
     )
     groups = population.groups(users, shares, np.random.default_rng(SEED))
-    rounds = [index for index, group in enumerate(groups) for _ in people_of(group)]
+    rounds = [index for index, group in enumerate(groups) for _ in range(users_of(group))]
     assert p_value(rounds, law) > FALSE_ALARM
     assert power(law, {0: 0.25, 1: 0.45, 2: 0.3}, users) > POWER
     assert p_value(rounds, {0: 0.25, 1: 0.45, 2: 0.3}) < FALSE_ALARM
 
 
-@pytest.mark.parametrize("users", [10, 8_000])
-def test_people_one_by_one_and_people_counted_have_the_same_law(users):
-    """Few users are drawn each for herself; many by counting how many have each size and mean."""
-    sizes = {2: 0.25, 5: 0.75}
-    law = {
-        (size, hits): chance * float(stats.binom.pmf(hits, size, 0.7))
-        for size, chance in sizes.items()
-        for hits in range(size + 1)
-    }
-    places = {outcome: place for place, outcome in enumerate(law)}
-    population = Population.synthetic(Sizes.from_weights(sizes), dame.parse_law("rademacher:0.4"))
+SIZES = {2: 0.25, 5: 0.75}
+CHANCE = 0.7
+USERS = (6, 25)
+"""So few users are drawn each for herself; so many through the law of their sizes and means."""
+VOTE = Vote(study="s", round=0, alpha=2.0, bins=2, width=0.9, min_size=3, code=UnaryCode.optimised(2.0))
+BIT = Measure(study="s", round=1, alpha=2.0, centre=-0.5, left=-2.0, right=2.0, cap=4.0, noise=OneBit.spending(2.0))
+ARMS = dataclasses.replace(BIT, dither=0.5)
+GRID = dataclasses.replace(BIT, alpha=3.0, noise=DiscreteLaplace(steps=6, scale=2))
+
+
+def law_of_one(question: Vote | Measure) -> dict[tuple[int, ...], float]:
+    """The exact law of what a user drawn from the population adds to the first entries of a tally."""
+    law: Counter[tuple[int, ...]] = Counter()
+    for size, share in SIZES.items():
+        for hits in range(size + 1):
+            person = Summary(size=size, mean=2 * hits / size - 1)
+            weight = share * float(stats.binom.pmf(hits, size, CHANCE))
+            for entries, chance in entries_law(question, person).items():
+                law[entries] += weight * chance
+    return law
+
+
+def entries_law(question: Vote | Measure, person: Summary) -> dict[tuple[int, ...], float]:
+    if isinstance(question, Vote):
+        first, last = question.marks(person)
+        p, q = ((question.code.yes if first <= bin_ <= last else question.code.no) / WORD for bin_ in (0, 1))
+        return {(1, 1): p * q, (1, 0): p * (1 - q), (0, 1): (1 - p) * q, (0, 0): (1 - p) * (1 - q)}
+    if isinstance(question.noise, DiscreteLaplace):
+        point = math.floor(question.position(person) * question.noise.steps + 0.5)
+        weights = {(point + k,): math.exp(-abs(k) / question.noise.scale) for k in range(-60, 61)}
+        return {value: weight / math.fsum(weights.values()) for value, weight in weights.items()}
+    below, above = (question.noise.threshold(question.position(person, arm)) / WORD for arm in (0, 1))
+    if not question.dither:
+        return {(1,): below, (0,): 1 - below}
+    return {(1, 0, 0): below / 2, (0, 0, 0): (1 - below) / 2, (0, 1, 1): above / 2, (0, 1, 0): (1 - above) / 2}
+
+
+def law_of_many(one: dict[tuple[int, ...], float], users: int) -> dict[tuple[int, ...], float]:
+    """The law of the sum of so many independent draws, by an array that holds every outcome."""
+    low = np.array(list(one)).min(axis=0)
+    shape = np.array(list(one)).max(axis=0) - low + 1
+    cells = np.zeros(shape)
+    for entries, chance in one.items():
+        cells[tuple(np.array(entries) - low)] = chance
+    total = cells
+    for _ in range(users - 1):
+        total = signal.convolve(total, cells, method="direct")
+    return {tuple((np.array(place) + users * low).tolist()): p for place, p in np.ndenumerate(total) if p > 1e-15}
+
+
+@pytest.mark.parametrize("users", USERS)
+@pytest.mark.parametrize("question", [VOTE, BIT, ARMS, GRID], ids=["vote", "bit", "arms", "grid"])
+def test_the_tally_of_a_synthetic_population_has_its_exact_law(question, users):
+    law = law_of_many(law_of_one(question), users)
+    assert tally_p_value(question, users, SIZES, CHANCE, law) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("users", USERS)
+def test_a_population_with_other_records_or_other_sizes_is_rejected(users):
+    law = law_of_many(law_of_one(VOTE), users)
+    assert tally_p_value(VOTE, users, SIZES, CHANCE - 0.25, law) < FALSE_ALARM
+    assert tally_p_value(VOTE, users, {2: 0.75, 5: 0.25}, CHANCE, law) < FALSE_ALARM
+
+
+def tally_p_value(question, users: int, sizes: dict[int, float], chance: float, law) -> float:
+    """The p-value that tallies of a population with these sizes and this chance of a 1 follow the law."""
+    population = Population.synthetic(Sizes.from_weights(sizes), dame.parse_law(f"rademacher:{2 * chance - 1}"))
+    places = {outcome: place for place, outcome in enumerate(sorted(law))}
     rng = np.random.default_rng(SEED)
-    drawn: list[tuple[int, float]] = []
-    counted = False
-    while len(drawn) < 8_000:
+    drawn = []
+    for _ in range(DRAWS):
         (group,) = population.groups(users, [1.0], rng)
-        chunks = list(group)
-        counted |= any(chunk.counts is not None for chunk in chunks)
-        drawn += people_of(chunks)
-    assert counted == (users > 10)
-    hits = [places[size, round((mean + 1) / 2 * size)] for size, mean in drawn]
-    assert p_value(hits, {places[outcome]: chance for outcome, chance in law.items()}) > FALSE_ALARM
+        tally = draw_tally(question, group, rng)
+        assert tally.reports == users
+        drawn.append(places[tally.sums[: 1 if question is GRID else None]])
+    return p_value(drawn, {places[outcome]: p for outcome, p in law.items()})
+
+
+def test_both_ways_to_draw_users_are_tested():
+    population = Population.synthetic(Sizes.from_weights(SIZES), dame.parse_law("rademacher:0.4"))
+    chunks = []
+    for users in USERS:
+        (group,) = population.groups(users, [1.0], np.random.default_rng(SEED))
+        chunks.append(next(group))
+    assert [len(chunk.sizes) == chunk.users for chunk in chunks] == [True, False]
 
 
 @pytest.mark.parametrize("law", ["rademacher:0.4", "beta:2:6", "point:0.25", "rademacher:1"])
-@pytest.mark.parametrize("sizes", ["constant:3", "poisson:5", "constant:1000000"])
-def test_the_truth_is_the_mean_of_the_law(law, sizes):
-    if law == "beta:2:6" and sizes == "constant:1000000":
-        return
-    population = Population.synthetic(Sizes.parse(sizes), dame.parse_law(law))
-    (group,) = population.groups(3000, [1.0], np.random.default_rng(SEED))
-    means = np.array([mean for _, mean in people_of(group)])
+def test_the_truth_is_the_mean_of_the_law(law):
+    population = Population.synthetic(Sizes.constant(3), dame.parse_law(law))
     assert population.truth == dame.parse_law(law).mean
-    assert (np.abs(means) <= 1).all()
-    assert abs(means.mean() - population.truth) <= 5 * means.std() / math.sqrt(len(means)) + 1e-12
 
 
 def test_the_truth_of_fixed_users_is_the_mean_of_their_means():
