@@ -94,6 +94,7 @@ def _vote_round(name: str, share: float, fields: Mapping[str, Any]) -> VoteRound
         neighbours=checks.whole("neighbours", fields["neighbours"], 0, 16),
         min_size=checks.whole("min_size", fields["min_size"], 1, 2**62),
         voters=checks.positive("voters", fields["voters"], 1.0),
+        error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
         code=code_from_json(fields["code"]),
     )
 
@@ -110,6 +111,7 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
         slope_low=checks.positive("slope_low", fields["slope_low"], 1e3),
         slope_high=checks.positive("slope_high", fields["slope_high"], 1e3),
         systematic=checks.real("systematic", fields["systematic"], 0.0, 2.0),
+        error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
         noise=noise_from_json(fields["noise"]),
     )
 

@@ -52,7 +52,8 @@ class Brief:
 class VoteRound:
     """A round of voting: its whole question is known before the study begins.
 
-    `voters` is the share P(m ≥ min_size) of users that mark a bin.
+    `voters` is the share P(m ≥ min_size) of users that mark a bin; `error_after` is the error that the planner expects
+    of the centre after this round, for the worst law, on the inner scale.
     """
 
     name: str
@@ -63,6 +64,7 @@ class VoteRound:
     neighbours: int
     min_size: int
     voters: float = 1.0
+    error_after: float = 1.0
     code: UnaryCode
 
     def ask(self, brief: Brief, index: int) -> Vote:
@@ -102,6 +104,7 @@ class MeasureRound:
     slope_low: float = 1.0
     slope_high: float = 1.0
     systematic: float = 0.0
+    error_after: float = 1.0
     noise: OneBit | DiscreteLaplace
 
     def ask(self, brief: Brief, index: int, centre: float, window: tuple[float, float] | None = None) -> Measure:

@@ -8,7 +8,7 @@ import typer
 
 from dame import checks
 from dame.cli import options, output
-from dame.cli.plan import show as show_plan
+from dame.cli.explain import show as show_plan
 from dame.demo import UNIT, Demo, play_demo
 from dame.device.questions import Vote
 from dame.plan_codec import plan_to_json
@@ -59,7 +59,7 @@ def _show(played: Demo) -> None:
         f"[bold]{played.plan.users:,} people, {played.records:,} days of screen time.[/bold] "
         "What is the mean, if no record may leave its device?\n"
     )
-    show_plan(played.plan)
+    show_plan(played.plan, {})
     for tally in played.tallies:
         if isinstance(tally.question, Vote):
             _show_votes(tally, tally.question, played)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,26 +11,36 @@ import typer
 
 from dame import checks
 from dame.audit.poisoning import largest_shift
-from dame.cli import options, output
+from dame.cli import explain, options, output
 from dame.errors import InvalidInput
 from dame.plan_codec import SHIFT, plan_to_json
-from dame.plans import Plan, Round, VoteRound
-from dame.protocols import DEFAULT
+from dame.plans import Plan
+from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols import plan as make_plan
-from dame.protocols.needed import users_needed
+from dame.protocols.needed import alpha_needed, times_as_many, users_needed
 from dame.sizes import Sizes
 
 
 def plan(
-    alpha: options.Alpha,
     sizes: options.SizesText,
+    alpha: Annotated[
+        str | None, typer.Option("--alpha", metavar="A", help="Privacy budget α of each person, such as 0.5 or 22/35.")
+    ] = None,
     users: Annotated[str | None, typer.Option("--users", metavar="N", help="Number of people.")] = None,
     target_error: Annotated[
         str | None,
-        typer.Option("--target-error", metavar="E", help="Find the number of people for this root mean squared error."),
+        typer.Option("--target-error", metavar="E", help="Root mean squared error wanted; find users or alpha for it."),
     ] = None,
     protocol: options.ProtocolName = DEFAULT,
+    max_rounds: Annotated[
+        str | None, typer.Option("--max-rounds", metavar="R", help="At most so many rounds (adaptive: 1 to 6).")
+    ] = None,
+    failure: Annotated[
+        str | None,
+        typer.Option("--failure", metavar="P", help="Chance of a wrong location that is accepted (adaptive: 1e-6)."),
+    ] = None,
     bounds: options.Bounds = ("-1", "1"),
+    compare: Annotated[bool, typer.Option(help="Say how many people other protocols would need.")] = True,
     study: Annotated[str | None, typer.Option("--study", help="Identity of the study; random when absent.")] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="PLAN.JSON", help="Write the plan to a file.")] = None,
     seed: options.Seed = None,
@@ -37,77 +48,89 @@ def plan(
 ) -> None:
     """Plan a study: how many people, what α, what error to expect.
 
-    Give `--users` to learn the error, or `--target-error` to learn how many people it takes.
+    Give two of `--users`, `--alpha` and `--target-error`, and learn the third.
 
     Example: `dame plan --users 100000 --alpha 0.5 --sizes zipf:1.5:10000 --out plan.json`
     """
-    wanted = _planner(alpha, sizes, protocol, bounds, _identity(study, seed))
-    if (users is None) == (target_error is None):
-        raise InvalidInput("users and target-error", (users, target_error), "given one or the other")
-    if target_error is not None:
-        result = users_needed(wanted, checks.number_from_text("target-error", target_error))
-    else:
-        result = wanted(options.whole_number("users", str(users)))
+    wanted = _Wanted(
+        sizes=Sizes.parse(sizes),
+        bounds=options.bounds_pair(bounds),
+        study=_identity(study, seed),
+        choices=_choices(max_rounds, failure),
+    )
+    result = _solve(wanted, protocol, users, alpha, target_error)
     if out is not None:
         output.write_json(out, _document(result))
+    others = _competitors(wanted, result) if compare and not as_json else {}
     if as_json:
         output.print_json(_document(result))
     else:
-        show(result)
+        explain.show(result, others)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What stays the same while users, α or the protocol are varied."""
+
+    sizes: Sizes
+    bounds: tuple[float, float]
+    study: str | None
+    choices: dict[str, float]
+
+    def plan(self, protocol: str, users: int, alpha: float) -> Plan:
+        known = PROTOCOLS[protocol].choices if protocol in PROTOCOLS else frozenset()
+        return make_plan(
+            users=users,
+            alpha=alpha,
+            sizes=self.sizes,
+            protocol=protocol,
+            bounds=self.bounds,
+            study=self.study,
+            **{name: value for name, value in self.choices.items() if name in known},
+        )
+
+    def by_users(self, protocol: str, alpha: float) -> Callable[[int], Plan]:
+        return lambda users: self.plan(protocol, users, alpha)
+
+
+def _solve(wanted: _Wanted, protocol: str, users: str | None, alpha: str | None, target: str | None) -> Plan:
+    """The plan for whichever two of the three are given."""
+    if sum(given is None for given in (users, alpha, target)) != 1:
+        raise InvalidInput("users, alpha and target-error", (users, alpha, target), "given two of the three")
+    if target is None:
+        return wanted.plan(protocol, _users(users), checks.number_from_text("alpha", str(alpha)))
+    error = checks.positive("target-error", checks.number_from_text("target-error", target), 1e300)
+    with output.progress_of("searching", 1):
+        if users is None:
+            return users_needed(wanted.by_users(protocol, checks.number_from_text("alpha", str(alpha))), error)
+        count = _users(users)
+        return alpha_needed(lambda budget: wanted.plan(protocol, count, budget), error)
+
+
+def _users(words: str | None) -> int:
+    return options.whole_number("users", str(words))
+
+
+def _competitors(wanted: _Wanted, plan: Plan) -> dict[str, float]:
+    """For each other protocol, how many times as many people it would need for the same error."""
+    others = [name for name in PROTOCOLS if name not in (plan.protocol, DEFAULT)]
+    return {name: times_as_many(plan, wanted.by_users(name, plan.alpha)) for name in others}
+
+
+def _choices(max_rounds: str | None, failure: str | None) -> dict[str, float]:
+    choices: dict[str, float] = {}
+    if max_rounds is not None:
+        choices["max_rounds"] = options.whole_number("max-rounds", max_rounds, 1, 6)
+    if failure is not None:
+        choices["failure"] = checks.positive("failure", checks.number_from_text("failure", failure), 0.1)
+    return choices
 
 
 def _document(plan: Plan) -> dict[str, object]:
     return {**plan_to_json(plan), SHIFT: largest_shift(plan)}
 
 
-def _planner(
-    alpha: str, sizes: str, protocol: str, bounds: tuple[str, str], study: str | None
-) -> Callable[[int], Plan]:
-    budget, law, ends = checks.number_from_text("alpha", alpha), Sizes.parse(sizes), options.bounds_pair(bounds)
-
-    def make(count: int) -> Plan:
-        return make_plan(users=count, alpha=budget, sizes=law, protocol=protocol, bounds=ends, study=study)
-
-    return make
-
-
 def _identity(study: str | None, seed: str | None) -> str | None:
     """A repeatable run must give a repeatable plan, its identity included."""
     number = options.seed_number(seed)
     return f"seed-{number}" if study is None and number is not None else study
-
-
-def show(plan: Plan) -> None:
-    """Prints a plan for people."""
-    forecast, brief = plan.forecast, plan.brief
-    rows = [
-        ("users", f"{plan.users:,}"),
-        ("alpha", f"{plan.alpha:g} for each user, spent in one report"),
-        ("sizes", brief.sizes.label),
-        ("values", f"from {brief.low:g} to {brief.high:g}"),
-        *((name, f"{value:.6g}") for name, value in plan.details.items()),
-        ("predicted RMSE", f"{forecast.predicted_rmse:.4g} when the location is right"),
-        ("wrong location", f"chance at most {forecast.failure_probability:.2g}"),
-        ("RMSE with failures", f"{forecast.predicted_rmse_with_failures:.4g}"),
-        ("information limit", f"RMSE {forecast.limit_mse**0.5:.4g}"),
-        ("paper's bounds", f"RMSE between {forecast.lower_bound**0.5:.3g} and {forecast.upper_bound**0.5:.3g}"),
-        ("malicious users", f"1 % of them can shift the estimate by {largest_shift(plan):.3g}"),
-    ]
-    output.people.print(output.figures(f"Plan: protocol {plan.protocol}", rows))
-    for index, round_ in enumerate(plan.rounds):
-        output.people.print(f"[bold]round {index + 1}[/bold]  {describe(round_, plan.users)}")
-    for note in plan.notes:
-        output.people.print(f"note: {note}")
-
-
-def describe(round_: Round, users: int) -> str:
-    """One line about a round."""
-    people = f"{round_.share:.0%} of the users (about {round_.share * users:,.0f})"
-    if isinstance(round_, VoteRound):
-        who = "everybody" if round_.min_size <= 1 else f"those with at least {round_.min_size:,} records"
-        return f"{round_.name}: {people} vote among {round_.bins:,} bins of width {round_.width:.3g}; {who} mark a bin"
-    kind = type(round_.noise).__name__
-    weights = "equal weights" if round_.cap == 1 else f"weights up to sqrt({round_.cap or float('inf'):g})"
-    return (
-        f"{round_.name}: {people} report a place in a window of half-width {round_.half_width:.3g}, {weights}, {kind}"
-    )

@@ -61,12 +61,12 @@ class Paper(Protocol):
             cap=float(m_tilde),
             noise=DiscreteLaplace.spending(brief.alpha),
         )
-        missed = _missed(brief, vote, tau)
+        missed, mse = _missed(brief, vote, tau), _mean_squared_error(brief, measure, tau)
         return Plan(
             protocol=self.name,
             brief=brief,
-            rounds=(vote, measure),
-            forecast=forecast(brief, _mean_squared_error(brief, measure, tau), missed),
+            rounds=(replace(vote, error_after=min(2 * tau, 1.0)), replace(measure, error_after=min(mse**0.5, 1.0))),
+            forecast=forecast(brief, mse, missed),
             details={"m_tilde": m_tilde, "tau": tau, "bins": vote.bins, "phi": phi(m_tilde, n_alpha2, PAPER)},
             notes=_notes(brief, missed),
         )

@@ -25,9 +25,11 @@ class WholeRange(Protocol):
     def plan(self, brief: Brief, **choices: Any) -> Plan:
         """One round for everybody; the error is predicted for the hardest law, fair records of -1 and 1."""
         noise = self.noise(brief.alpha)
-        ask = MeasureRound(name="measure", share=1.0, half_width=1.0, cap=1.0, noise=noise)
-        worst = 4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)
-        return Plan(protocol=self.name, brief=brief, rounds=(ask,), forecast=forecast(brief, worst / brief.users))
+        mse = (4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)) / brief.users
+        ask = MeasureRound(
+            name="measure", share=1.0, half_width=1.0, cap=1.0, error_after=min(mse**0.5, 1.0), noise=noise
+        )
+        return Plan(protocol=self.name, brief=brief, rounds=(ask,), forecast=forecast(brief, mse))
 
     def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
         """The one question."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,8 @@ class _Search:
 
     def plain(self) -> Design:
         """One bit from everybody over the whole range."""
-        return Design(rounds=(self._whole_range("measure", 1.0),), after=self._wide(1.0), failure=0.0)
+        only = self._start(self._whole_range("measure", 1.0), self._wide(1.0), 0.0)
+        return Design(rounds=(only.round,), after=only.after, failure=0.0)
 
     def designs(self, rounds: int, firsts: Sequence[float]) -> Iterator[Design]:
         """Designs with so many rounds, for each share of the first."""
@@ -100,12 +101,15 @@ class _Search:
                     yield self._follow(start, _shares(first, growth * stretch, len(shares)))
 
     def _starts(self, share: float) -> Iterator[Start]:
-        yield Start(round=self._whole_range("locate", share), after=self._wide(share), failure=0.0)
+        yield self._start(self._whole_range("locate", share), self._wide(share), 0.0)
         for (size, spacing), split in self._splits.items():
             vote = vote_round(self._brief, size, spacing, share)
             failure = missed_bound(self._brief, vote, split)
             if failure <= self._most_failure:
-                yield Start(round=vote, after=course_after_vote(vote, self._users(share)), failure=failure)
+                yield self._start(vote, course_after_vote(vote, self._users(share)), failure)
+
+    def _start(self, round_: Round, after: Course, failure: float) -> Start:
+        return Start(round=replace(round_, error_after=math.sqrt(after.worst)), after=after, failure=failure)
 
     def _follow(self, start: Start, shares: Sequence[float]) -> Design:
         rounds, course = [start.round], start.after
@@ -138,6 +142,7 @@ class _Search:
             slope_low=design.slope_low,
             slope_high=design.slope_high,
             systematic=min(design.systematic, 1.0),
+            error_after=math.sqrt(design.after.worst),
             noise=self._noise,
         )
 
@@ -165,8 +170,9 @@ def _apart(sizes: Sequence[int]) -> list[int]:
 
 def _caps(brief: Brief) -> Floats:
     """Caps to try: none, and sizes that only the larger users reach."""
-    _, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.99, 0.95, 0.8, 0.5, 0.1))])
-    return np.array([math.inf, *caps])
+    largest, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.99, 0.95, 0.8, 0.5, 0.1))])
+    between = [math.sqrt(one * other) for one, other in itertools.pairwise([largest, *caps]) if one > 4 * other]
+    return np.array([math.inf, *sorted([*caps, *between], reverse=True)])
 
 
 def _voting_sizes(brief: Brief) -> list[int]:
