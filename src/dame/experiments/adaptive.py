@@ -195,9 +195,9 @@ def _people_panel(axes: Axes, table: Table) -> None:
     axes.set_yticks(places, laws)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlim(right=20 * float(part.column("users").max()))
+    axes.set_xlim(float(part.column("users").min()) / 4, 20 * float(part.column("users").max()))
     axes.grid(visible=False, axis="y")
-    axes.set_title("people needed for a mean within ±0.01 (95 %), α = 22/35", loc="left")
+    axes.set_title("people needed for ±0.01 (95 %), α = 22/35", loc="left")
     axes.set_xlabel("people")
 
 
@@ -209,7 +209,7 @@ def _share_panel(axes: Axes, table: Table) -> None:
     style.curve(axes, "limit", part.column("rho"), part.column("limit"))
     style.logarithmic(axes, x=False)
     axes.set_title(f"n = {MIXED_USERS:,}, θ = 0", loc="left")
-    axes.set_xlabel("ρ, share of the users with 1,000,000 records (others: 100,000)")
+    axes.set_xlabel("ρ, share of the users with 1e6 records (others: 1e5)")
     axes.set_ylabel("mean squared error")
 
 

@@ -32,7 +32,7 @@ def tasks(quick: bool) -> Sequence[Task]:
 
 def draw(table: Table) -> Figure:
     """Risk against ρ."""
-    return draw_risk(table, "rho", "ρ, share of the users with 1,000,000 records (others: 100,000)")
+    return draw_risk(table, "rho", "ρ, share of the users with 1e6 records (others: 1e5)")
 
 
 def section(table: Table) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dame import checks
+from dame.errors import InvalidInput
 from dame.experiments import style
 from dame.experiments.base import Experiment, Task, stream_seed
 from dame.experiments.report import report
@@ -62,7 +63,7 @@ def reproduce(
     """
     started = time.perf_counter()
     seed = checks.whole("seed", seed, 0, 2**63)
-    out.mkdir(parents=True, exist_ok=True)
+    _prepare(out)
     results: list[Result] = []
     count = itertools.count(1)
     with _mapper(_worker_count(quick, workers)) as mapper:
@@ -71,6 +72,13 @@ def reproduce(
     text = report([(result.experiment, result.table) for result in results], seed, quick)
     path = _write(out / "report.md", text.encode())
     return Reproduction(results=tuple(results), report=path, seconds=time.perf_counter() - started)
+
+
+def _prepare(out: Path) -> None:
+    """Makes the directory; minutes of work must not end at a place where nothing can be written."""
+    if out.exists() and not (out.is_dir() and os.access(out, os.W_OK)):
+        raise InvalidInput("out", str(out), "a directory that can be written to")
+    out.mkdir(parents=True, exist_ok=True)
 
 
 Mapper = Callable[[Sequence[Task], Sequence[int]], Iterator[list[Row]]]

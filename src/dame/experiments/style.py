@@ -74,6 +74,7 @@ SERIES: Mapping[str, Series] = MappingProxyType(
         "adaptive": Series(label="adaptive (ours)", colour="#D55E00", marker="^"),
         "frontier": Series(label="frontier of one bit", colour="#7F7F7F", line=(0, (4, 1, 1, 1))),
         "limit": Series(label="information limit", colour="#000000", line=(0, (5, 2))),
+        "rate": Series(label="rate of the table", colour="#7F7F7F", width=0.8),
         "upper": Series(label="upper bound (Theorem 2)", colour="#999933", line=(0, (3, 1.2))),
         "lower": Series(label="lower bound (Theorem 1)", colour="#332288"),
     }

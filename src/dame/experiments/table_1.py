@@ -21,7 +21,7 @@ USERS = 10**5
 CROWDS, QUICK_CROWDS = (20_000, 60_000, 200_000, 600_000), (20_000, 60_000)
 RECORDS, QUICK_RECORDS = (10**4, 10**5, 10**6, 10**7), (10**4, 10**6)
 TYPICAL = 10**5
-SETTINGS = {"one": "m = 1", "constant": "all users have m records", "random": "m ~ M, geometric"}
+SETTINGS = {"one": "m = 1", "constant": "m the same for all", "random": "m ~ M, geometric"}
 RATES = {"users": -1.0, "records": -1.0, "mean_sqrt": -2.0}
 """The exponents of the minimax rates, in each of the things that vary."""
 LABELS = {"users": "n, users", "records": "m, records per user", "mean_sqrt": "E sqrt(m)"}
@@ -106,9 +106,12 @@ def draw(table: Table) -> Figure:
     figure, panels = style.panels(3, 2, 5.2)
     empty = panels.pop(BLANK)
     empty.set_axis_off()
-    empty.legend(handles=style.handles(PROTOCOLS), loc="center", title="grey: slope of the rate", title_fontsize=6.5)
+    empty.legend(handles=style.handles((*PROTOCOLS, "rate")), loc="center")
     for axes, (setting, varies) in zip(panels, PANELS, strict=True):
         _panel(axes, table.where(setting=setting, varies=varies))
+        if varies == "users":
+            counts = [int(str(count)) for count in table.where(varies=varies).distinct("users")]
+            axes.set_xticks(counts, [f"{count // 1000}k" for count in counts])
         axes.set_title(SETTINGS[setting], loc="left")
         axes.set_xlabel(LABELS[varies])
         axes.set_ylabel("mean squared error")
@@ -119,7 +122,7 @@ def _panel(axes: Axes, table: Table) -> None:
     for name in map(str, table.distinct("protocol")):
         part = table.where(protocol=name)
         x, y = part.column("x"), part.column("mean")
-        axes.plot(x, y[0] * (x / x[0]) ** part.column("rate"), color="#bfbfbf", lw=0.8, zorder=1)
+        style.curve(axes, "rate", x, y[0] * (x / x[0]) ** part.column("rate"), zorder=1)
         style.curve(axes, name, x, y)
     style.logarithmic(axes)
 
@@ -138,7 +141,7 @@ def section(table: Table) -> str:
                 "its logarithm makes it a little flatter. `adaptive` follows them without a logarithm.",
                 "Kent follows the rate for equal sizes; with unequal ones it goes by the smallest, here a single "
                 f"record, and gains nothing: slope {_slope(table, 'random', 'mean_sqrt', 'kent')}.",
-                "Duchi (Laplace) and one-bit do not gain from more records per user, as the paper says of the former.",
+                "Duchi (Laplace) and one-bit do not gain from more records per user.",
                 "**Does not agree**: in n the slope of DAME under M is steeper than -1 as long as m̃ still grows: "
                 f"{_slope(table, 'random', 'users')}. The rates are for n → ∞.",
             ),
