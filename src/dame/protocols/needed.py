@@ -65,7 +65,7 @@ def alpha_needed(make: Callable[[float], Plan], target_error: float) -> Plan:
 
 
 def times_as_many(plan: Plan, make: Callable[[int], Plan]) -> float:
-    """How many times the users of `plan` another protocol, planned by `make`, needs for the same error; inf if too many."""
+    """How many times as many users another protocol, planned by `make`, needs for the same error; inf if too many."""
     try:
         return users_needed(make, counted_error(plan)).users / plan.users
     except InvalidInput:
