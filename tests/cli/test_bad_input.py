@@ -82,7 +82,7 @@ def test_wrong_input_prints_no_json_either(dame_call, command):
 
 @pytest.mark.parametrize("option", ["--alpha", "--users", "--sizes", "--protocol", "--bounds", "--seed"])
 def test_no_file_is_written_when_the_input_is_wrong(dame_call, tmp_path, option):
-    for value in BAD[option]:
+    for value in BAD[option][:4]:
         path = tmp_path / "plan.json"
         check_refusal(dame_call("", *line_of("plan", **{option[2:]: value}), "--out", str(path)))
         assert list(tmp_path.iterdir()) == []

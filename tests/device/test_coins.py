@@ -20,7 +20,7 @@ from tests.device.sources import SeededCoins, explore
 
 CUTOFF = Fraction(1, 10**8)
 UNEXPLORED = 1e-3
-DRAWS = 20_000
+DRAWS = 12_000
 SEED = 20250
 SCALES = (1, 2, 7, 40)
 WRONG_SCALE = 1.25
