@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from dame.checks import ALPHA_RANGE
 from dame.device.exact import WORD
 from dame.device.questions import Question, Vote, question_id
-from dame.device.randomisers import OneBit
+from dame.device.randomisers import OneBit, UnaryCode
 from dame.estimate import Estimate
-from dame.plans import Plan
+from dame.plans import Brief, MeasureRound, Plan, VoteRound
 from dame.protocols import PROTOCOLS
 from dame.protocols import next as next_step
 from dame.protocols import plan as make_plan
+from dame.protocols.base import forecast
 from dame.sizes import Sizes
 from dame.tally import Tally
 
@@ -23,7 +24,7 @@ REPORTS = 1000
 STUDY = "audit"
 
 POPULATIONS = {
-    "adaptive": ((100_000, "constant:100"), (10_000, "constant:100000"), (10_000, "poisson:5")),
+    "adaptive": ((100_000, "constant:100"), (10_000, "constant:100000")),
     "paper": ((10_000, "poisson:5"), (10**6, "constant:1000"), (10**9, "two-point:1000:1000000:0.5")),
     "kent": ((10_000, "uniform:20:99"), (10**9, "constant:100000")),
 }
@@ -46,8 +47,12 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
     if alphas is None:
         # The smallest and the largest α that a device accepts, where any population shows what they do to the coins.
         plans += [(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, ALPHA_RANGE)]
+    found = itertools.chain.from_iterable(itertools.starmap(_planned, plans))
+    if "adaptive" in protocols:
+        more = [four_rounds(alpha) for alpha in (ALPHAS if alphas is None else alphas)]
+        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more))
     seen = set()
-    for case in itertools.chain.from_iterable(itertools.starmap(_planned, plans)):
+    for case in found:
         if question_id(case.question) not in seen:
             seen.add(question_id(case.question))
             yield case
@@ -61,7 +66,23 @@ def populations(protocol: str) -> Sequence[tuple[int, str]]:
 def _planned(protocol: str, alpha: float, population: tuple[int, str]) -> Iterator[Case]:
     users, sizes = population
     plan = make_plan(users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=protocol, study=f"{STUDY}-{protocol}")
-    return reachable(plan, f"{protocol} alpha={alpha:.4g} users={users} sizes={sizes}")
+    return reachable(plan, _name(plan))
+
+
+def _name(plan: Plan) -> str:
+    return f"{plan.protocol} alpha={plan.alpha:.4g} users={plan.users} sizes={plan.brief.sizes.spec}"
+
+
+def four_rounds(alpha: float) -> Plan:
+    """A study of more rounds than planners mostly choose: only in such a one can two saturated rounds be mended."""
+    brief = Brief(users=1000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-four-rounds")
+    code, bits = UnaryCode.optimised(alpha), OneBit.spending(alpha)
+    vote = VoteRound(name="locate", share=0.25, bins=5, width=0.4, neighbours=0, min_size=10, code=code)
+    measures = [
+        MeasureRound(name=name, share=0.25, half_width=2.0, cap=None, fitted=True, dither=dither, noise=bits)
+        for name, dither in (("refine", 0.0), ("refine", 0.1), ("finish", 0.1))
+    ]
+    return Plan(protocol="adaptive", brief=brief, rounds=(vote, *measures), forecast=forecast(brief, 1.0))
 
 
 def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:

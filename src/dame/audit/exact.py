@@ -33,6 +33,8 @@ from dame.device.records import Summary
 
 TIGHT = 0.999
 """Part of the budget that a mechanism must spend where it is meant to spend all of it."""
+FINE_SCALE = 1000
+"""Noise of a smaller whole scale cannot come so close to its budget."""
 HALF = WORD // 2
 _STREAMS = 4
 _STREAM_WORDS = 1000
@@ -102,12 +104,15 @@ def _verdict(name: str, question: Question, epsilon: float, problem: str) -> Che
 def spends_all(question: Question) -> bool:
     """Whether two people exist between whom the question is meant to spend its whole budget.
 
-    Two votes without a common bin; two people at the two ends of the window.
+    Two votes without a common bin, both uncut; two people at the two ends of the window, on a grid fine enough.
     """
     if isinstance(question, Vote):
-        return question.bins >= 2 * (2 * question.neighbours + 1)
-    places = {question.position(person) for person in extreme_people(question)}
-    return {0.0, 1.0} <= places
+        reach = question.neighbours
+        first = max(question.bin_of(-1.0), reach)
+        last = min(question.bin_of(1.0), question.bins - 1 - reach)
+        return last - first >= 2 * reach + 1
+    fine = isinstance(question.noise, OneBit) or question.noise.scale >= FINE_SCALE
+    return fine and {0.0, 1.0} <= {question.position(person) for person in extreme_people(question)}
 
 
 # --- bits

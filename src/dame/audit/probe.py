@@ -81,13 +81,11 @@ def _confirmed(draw: Callable[[Coins], int], thresholds: Thresholds) -> bool:
 def _searched(draw: Callable[[Coins], int], bits: int) -> Thresholds:
     """The thresholds by bisection, of all bits at once."""
     low, high = [0] * bits, [WORD] * bits
-    for _ in range(64):
-        middle = [(one + other) // 2 for one, other in zip(low, high, strict=True)]
+    while any(one < other for one, other in zip(low, high, strict=True)):
+        middle = [min((one + other) // 2, WORD - 1) for one, other in zip(low, high, strict=True)]
         for bit, shown in enumerate(_run(draw, middle)):
-            if shown:
-                low[bit] = middle[bit] + 1
-            else:
-                high[bit] = middle[bit]
+            if low[bit] < high[bit]:
+                low[bit], high[bit] = (middle[bit] + 1, high[bit]) if shown else (low[bit], middle[bit])
     return tuple(low)
 
 

@@ -88,9 +88,9 @@ class Vote(_Asked):
 
     def marks(self, person: Summary) -> tuple[int, int]:
         """The first and the last bin that a person votes for; (1, 0) when for none."""
-        if person.size < self.min_size:
-            return 1, 0
-        return self.marks_around(self.bin_of(person.mean))
+        # Everybody takes the same steps: neither the number of words nor the time may tell who votes.
+        around = self.marks_around(self.bin_of(person.mean))
+        return around if person.size >= self.min_size else (1, 0)
 
     def marks_around(self, bin_: int) -> tuple[int, int]:
         """The first and the last bin that go with a bin."""

@@ -1,0 +1,91 @@
+"""The audit that `dame audit` runs: enough questions, of every kind that plans can lead to, all of them right."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+
+from dame import audit
+from dame.audit.cases import ALPHAS, POPULATIONS, Case, cases, four_rounds, outcomes, reachable
+from dame.audit.exact import Check, check_question
+from dame.checks import ALPHA_RANGE
+from dame.device.questions import Measure, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.estimate import Estimate
+from dame.protocols import PROTOCOLS
+from dame.protocols import next as next_step
+from dame.protocols.adaptive import RECOVERY
+
+FEWEST_QUESTIONS = 200
+MOST_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def audited() -> tuple[list[Case], list[Check], float]:
+    started = time.process_time()
+    found = list(cases())
+    checks = [check_question(case.name, case.question) for case in found]
+    return found, checks, time.process_time() - started
+
+
+def test_every_check_passes(audited):
+    _, checks, _ = audited
+    assert [check for check in checks if not check.passed] == []
+    assert all(check.epsilon_exact <= check.epsilon_claimed for check in checks)
+
+
+def test_there_are_enough_questions_in_little_time(audited):
+    found, _, seconds = audited
+    assert len(found) >= FEWEST_QUESTIONS
+    assert seconds < MOST_SECONDS
+    assert len({case.name for case in found}) == len(found)
+
+
+def test_every_protocol_appears_at_every_alpha(audited):
+    found, _, _ = audited
+    assert set(ALPHAS) == {0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0}
+    seen = {(case.name.split()[0], case.question.alpha) for case in found}
+    assert seen == {(protocol, alpha) for protocol in PROTOCOLS for alpha in (*ALPHAS, *ALPHA_RANGE)}
+
+
+def test_every_kind_of_question_appears(audited):
+    found, checks, _ = audited
+    votes = [case.question for case in found if isinstance(case.question, Vote)]
+    measures = [case.question for case in found if isinstance(case.question, Measure)]
+    assert {vote.neighbours for vote in votes} == {0, 1}
+    assert min(vote.bins for vote in votes) == 1
+    assert max(vote.bins for vote in votes) > 100
+    assert {type(measure.noise) for measure in measures} == {OneBit, DiscreteLaplace}
+    assert any(measure.dither for measure in measures)
+    assert {-1.0, 1.0} <= {measure.centre for measure in measures}, "centres at the very ends"
+    assert any(abs(measure.left) != measure.right for measure in measures), "windows cut by the bounds"
+    assert {case.question.round for case in found} >= {0, 1, 2}
+    assert any(measure.right >= RECOVERY for measure in measures if isinstance(measure.noise, OneBit)), "recovery"
+    assert sum(check.tight for check in checks) > len(checks) / 2
+
+
+def test_a_choice_of_protocol_and_alpha_is_all_that_is_audited():
+    checks = list(audit.audit(["one-bit", "duchi"], [0.25]))
+    assert [check.epsilon_claimed for check in checks] == [0.25, 0.25]
+    assert [check.name.split()[0] for check in checks] == ["one-bit", "duchi"]
+
+
+def test_all_paths_through_four_rounds_are_walked():
+    found = list(reachable(four_rounds(1.0), "walk"))
+    assert len(found) == 1 + 4 + 4 * 4 + 4 * 4 * 4
+    assert any(case.question.right >= RECOVERY for case in found if isinstance(case.question, Measure))
+
+
+def test_outcomes_reach_the_end_of_a_study():
+    plan, tallies = four_rounds(1.0), []
+    while not isinstance(step := next_step(plan, tallies), Estimate):
+        *_, (_, tally) = outcomes(step)
+        tallies.append(tally)
+    assert math.isfinite(step.value)
+
+
+def test_all_protocols_are_audited_by_default():
+    assert set(POPULATIONS) <= set(PROTOCOLS)
+    assert len(PROTOCOLS) >= 5
