@@ -207,7 +207,7 @@ class _Honest:
 
     def _laplace_tally(self, measure: Measure, noise: DiscreteLaplace, reports: int) -> Tally:
         total = round(reports * self._place(measure, False) * noise.steps)
-        squares = total * total // max(reports, 1) + reports * 2 * noise.scale**2 + 1
+        squares = -(-total * total // max(reports, 1)) + reports * 2 * noise.scale**2
         return Tally(question=measure, reports=reports, sums=(total, squares))
 
     def _place(self, measure: Measure, arm: bool) -> float:

@@ -1,0 +1,186 @@
+"""Malicious users: the computed shift against closed forms, against simulation, and against more of them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import dame
+from dame.audit.poisoning import Attack, attackers_tally, largest_shift, mixes_for, worst_attack
+from dame.device.questions import Measure, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.device.reports import Report, value_range
+from dame.errors import InvalidInput, RejectedReport
+from dame.estimate import Estimate
+from dame.plans import Plan
+from dame.simulation import draw_tally
+from dame.tally import Tally
+
+REPETITIONS = 12
+NEAR = 4.5
+"""Standard errors that a simulated shift may be away from the computed one: a false alarm in 10^5."""
+
+
+@functools.cache
+def planned(protocol: str, alpha: float = 1.0, sizes: str = "constant:100", users: int = 100_000, **more) -> Plan:
+    return dame.plan(users=users, alpha=alpha, sizes=dame.Sizes.parse(sizes), protocol=protocol, study="p", **more)
+
+
+def privacy_factor(alpha: float) -> float:
+    return (math.exp(alpha) + 1) / (math.exp(alpha) - 1)
+
+
+# --- closed forms
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.05])
+def test_one_bit_shifts_by_the_share_times_b_plus_one(alpha, share):
+    expected = min(share * (privacy_factor(alpha) + 1), 2.0)
+    assert largest_shift(planned("one-bit", alpha), share) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 3.0])
+def test_laplace_shifts_by_the_whole_public_range(alpha):
+    """Reports outside the public range are refused; inside it one person weighs (1 + 45/α) times the window."""
+    noise = DiscreteLaplace.spending(alpha)
+    expected = min(0.01 * 2 * (noise.steps + noise.reach) / noise.steps, 2.0)
+    assert largest_shift(planned("duchi", alpha)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_shift_is_in_the_units_of_the_study():
+    inner, outer = planned("one-bit"), planned("one-bit", bounds=(0.0, 100.0))
+    assert largest_shift(outer) == pytest.approx(50 * largest_shift(inner))
+
+
+@pytest.mark.parametrize("protocol", ["adaptive", "paper", "kent", "duchi", "one-bit"])
+def test_nobody_malicious_means_no_shift_and_more_of_them_a_larger_one(protocol):
+    plan = planned(protocol, sizes="poisson:50")
+    shifts = [largest_shift(plan, share) for share in (0.0, 0.002, 0.01, 0.05)]
+    assert shifts[0] < 1e-6
+    assert all(few <= many * (1 + 1e-9) for few, many in itertools.pairwise(shifts))
+    assert shifts[-1] <= 2.0
+
+
+def test_votes_that_can_be_outvoted_give_away_the_whole_range():
+    """At α = 0.1 a voter adds tanh(α/12) = 0.008 to her bin, less than the 0.01 of malicious users."""
+    weak = planned("paper", 0.1, "constant:100000")
+    assert weak.rounds[0].bins > 10
+    assert largest_shift(weak) == pytest.approx(2.0)
+    assert largest_shift(planned("paper", 0.5, "constant:100000")) < 0.5
+
+
+def test_many_bins_are_played_near_the_mean_only():
+    plan = planned("paper", 1.0, "constant:1000000000000", users=10**9)
+    assert plan.rounds[0].bins > 10**5
+    assert largest_shift(plan) < 1e-3
+    assert largest_shift(plan, 0.3) == 2.0, "whoever can outvote everybody can go anywhere"
+
+
+@pytest.mark.parametrize("sizes", ["constant:100", "poisson:500", "constant:100000"])
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0])
+def test_the_adaptive_shift_is_at_most_a_few_windows_and_far_less_than_the_others(sizes, alpha):
+    plan = planned("adaptive", alpha, sizes)
+    root = plan.brief.sizes.mean_sqrt()
+    window = 2 * plan.rounds[-1].half_width / root
+    shift = largest_shift(plan)
+    assert shift <= 3 * window
+    assert shift < largest_shift(planned("one-bit", alpha)) / 3
+    assert shift < largest_shift(planned("paper", alpha, sizes)) / 10
+
+
+def test_a_share_of_more_than_half_is_refused():
+    for share in (-0.1, 0.6, math.nan):
+        with pytest.raises(InvalidInput):
+            largest_shift(planned("one-bit"), share)
+
+
+# --- reports outside the public range
+
+
+def test_reports_outside_the_public_range_are_refused():
+    question = dame.first(planned("duchi"))
+    low, high = value_range(question)
+    for value in (low - 1, high + 1, 10**9):
+        with pytest.raises(RejectedReport):
+            Tally.zero(question).add(Report(question=dame.device.question_id(question), value=value))
+    for value in (low, high):
+        Tally.zero(question).add(Report(question=dame.device.question_id(question), value=value))
+
+
+# --- simulation
+
+
+def attacked(plan: Plan, attack: Attack | None, theta: float, share: float, rng: np.random.Generator) -> float:
+    """The estimate of a simulated study in which a share of the users sends what the attack says."""
+    population = dame.Population.synthetic(plan.brief.sizes, dame.parse_law(f"rademacher:{theta}"))
+    tallies: list[Tally] = []
+    for index, group in enumerate(population.groups(round(plan.users * (1 - share)), plan.shares, rng)):
+        question = dame.next(plan, tallies)
+        assert not isinstance(question, Estimate)
+        tally = draw_tally(question, group, rng)
+        count = round(tally.reports * share / (1 - share))
+        if attack is not None and attack.mixes[index]:
+            tally = tally.merge(attackers_tally(question, attack.mixes[index], count))
+        tallies.append(tally)
+    estimate = dame.next(plan, tallies)
+    assert isinstance(estimate, Estimate)
+    return estimate.value
+
+
+@pytest.mark.parametrize(
+    ("protocol", "alpha", "sizes"),
+    [
+        ("one-bit", 1.0, "constant:100"),
+        ("duchi", 3.0, "constant:100"),
+        ("paper", 1.0, "constant:100"),
+        ("kent", 3.0, "poisson:50"),
+        ("adaptive", 1.0, "constant:100"),
+        ("adaptive", 0.5, "poisson:50"),
+        ("adaptive", 1.0, "constant:100000"),
+    ],
+)
+def test_simulated_attacks_shift_the_estimate_as_computed(protocol, alpha, sizes):
+    plan, rng = planned(protocol, alpha, sizes), np.random.default_rng(7)
+    attack = worst_attack(plan)
+    with_them = [attacked(plan, attack, attack.theta, 0.01, rng) for _ in range(REPETITIONS)]
+    without = [attacked(plan, None, attack.theta, 0.01, rng) for _ in range(REPETITIONS)]
+    shift = abs(np.mean(with_them) - np.mean(without))
+    error = math.hypot(np.std(with_them, ddof=1), np.std(without, ddof=1)) / math.sqrt(REPETITIONS)
+    assert abs(shift - attack.shift) < NEAR * error + 0.15 * attack.shift
+    assert shift > 0.5 * attack.shift, "the attack is real"
+
+
+# --- attacks
+
+
+def test_attackers_send_what_a_device_could_send():
+    for protocol in ("adaptive", "paper", "duchi", "one-bit"):
+        question = dame.first(planned(protocol))
+        honest = Tally.zero(question)
+        for mix in mixes_for(question, honest):
+            assert sum(part for _, part in mix) in (0, 1.0)
+            low, high = value_range(question)
+            assert all(low <= value <= high for value, _ in mix)
+            assert not mix or attackers_tally(question, mix, 1001).reports == 1001
+
+
+def test_the_arms_of_a_dither_are_attacked_in_every_way():
+    question = Measure(
+        study="s", round=0, alpha=1.0, centre=0.0, left=-1.0, right=1.0, dither=0.5, noise=OneBit.spending(1.0)
+    )
+    mixes = list(mixes_for(question, Tally.zero(question)))
+    assert len(mixes) == 1 + 4 + 4
+    tallies = [attackers_tally(question, mix, 10) for mix in mixes[1:]]
+    assert {tally.sums for tally in tallies} >= {(0, 0, 0), (10, 0, 0), (0, 10, 0), (0, 10, 10), (5, 5, 5)}
+
+
+def test_a_single_bin_leaves_nothing_to_elect():
+    plan = planned("paper", 0.5, "poisson:5", users=1000)
+    assert isinstance(dame.first(plan), Vote)
+    assert plan.rounds[0].bins == 1
+    assert 0 < largest_shift(plan) <= 2.0
