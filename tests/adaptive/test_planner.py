@@ -1,0 +1,112 @@
+"""What the planner promises."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import dame
+from dame.errors import InvalidInput
+from dame.protocols.needed import alpha_needed, counted_error, users_needed
+
+ALPHA = 22 / 35
+BASELINES = ("one-bit", "duchi", "paper", "kent")
+GRID = list(
+    itertools.product(
+        ("constant:1", "poisson:5", "poisson:50", "constant:100000"), (100, 3000, 10**5), (0.1, ALPHA, 3.0)
+    )
+)
+
+
+def adaptive(spec: str, users: int, alpha: float = ALPHA, **choices: float) -> dame.Plan:
+    return dame.plan(users=users, alpha=alpha, sizes=dame.Sizes.parse(spec), **choices)
+
+
+@pytest.mark.parametrize(("spec", "users", "alpha"), GRID)
+def test_never_more_than_5_percent_worse_than_any_baseline(spec: str, users: int, alpha: float) -> None:
+    ours = counted_error(adaptive(spec, users, alpha))
+    sizes = dame.Sizes.parse(spec)
+    theirs = (counted_error(dame.plan(users=users, alpha=alpha, sizes=sizes, protocol=name)) for name in BASELINES)
+    assert ours <= 1.05 * min(theirs)
+
+
+def test_single_records_get_plain_one_bit() -> None:
+    plan = adaptive("constant:1", 10**5)
+    assert len(plan.rounds) == 1
+    assert plan.forecast.predicted_rmse**2 == pytest.approx(plan.forecast.limit_mse, rel=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 6])
+def test_rounds_are_limited_and_more_of_them_never_hurt(most: int) -> None:
+    plan = adaptive("constant:100000", 10**4, max_rounds=most)
+    assert len(plan.rounds) <= most
+    fewer = adaptive("constant:100000", 10**4, max_rounds=max(most - 1, 1))
+    assert plan.forecast.predicted_rmse <= fewer.forecast.predicted_rmse * 1.02
+    assert sum(plan.shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("allowed", [1e-3, 1e-6, 1e-9])
+def test_the_chance_of_a_wrong_location_stays_below_what_is_allowed(allowed: float) -> None:
+    plan = adaptive("constant:100000", 20_000, failure=allowed)
+    assert 0 < plan.forecast.failure_probability <= allowed
+    assert plan.forecast.predicted_rmse_with_failures > plan.forecast.predicted_rmse
+
+
+def test_errors_fall_as_users_and_large_users_grow() -> None:
+    by_users = [adaptive("poisson:50", n).forecast.predicted_rmse for n in (300, 3000, 30_000, 300_000)]
+    assert by_users == sorted(by_users, reverse=True)
+    by_share = [
+        adaptive(f"two-point:100000:1000000:{rho}", 10**5).forecast.predicted_rmse for rho in (0.1, 0.3, 0.5, 0.7, 0.9)
+    ]
+    assert by_share == sorted(by_share, reverse=True)
+
+
+def test_a_billion_users_can_be_planned_for() -> None:
+    plan = adaptive("zipf:1.5:10000", 10**9)
+    assert plan.forecast.predicted_rmse < 1e-4
+
+
+def test_every_bit_is_a_bit() -> None:
+    """Bits only: nothing that a malicious device could make unbounded."""
+    from dame.device.randomisers import OneBit, UnaryCode
+
+    for spec in ("poisson:5", "constant:100000", "zipf:1.5:10000"):
+        for round_ in adaptive(spec, 10**5).rounds:
+            assert isinstance(getattr(round_, "noise", None) or round_.code, (OneBit, UnaryCode))
+
+
+@pytest.mark.parametrize("protocol", ["one-bit", "duchi", "adaptive"])
+def test_users_for_a_target_error_are_just_enough(protocol: str) -> None:
+    sizes = dame.Sizes.parse("poisson:20")
+
+    def make(users: int) -> dame.Plan:
+        return dame.plan(users=users, alpha=1.0, sizes=sizes, protocol=protocol)
+
+    found = users_needed(make, 0.02)
+    assert counted_error(found) <= 0.02
+    assert counted_error(make(int(found.users / 1.03))) > 0.02
+
+
+def test_alpha_for_a_target_error_is_just_enough() -> None:
+    def make(alpha: float) -> dame.Plan:
+        return adaptive("poisson:20", 5000, alpha)
+
+    found = alpha_needed(make, 0.02)
+    assert counted_error(found) <= 0.02 < counted_error(make(found.alpha / 1.05))
+
+
+@pytest.mark.parametrize("target", [0.0, -1.0, float("nan"), 1e-12])
+def test_targets_out_of_reach_are_refused(target: float) -> None:
+    with pytest.raises(InvalidInput, match="target error"):
+        users_needed(
+            lambda users: dame.plan(users=users, alpha=1.0, sizes=dame.Sizes.constant(1), protocol="one-bit"), target
+        )
+
+
+@pytest.mark.parametrize(
+    "choices", [{"max_rounds": 0}, {"max_rounds": 7}, {"max_rounds": 2.5}, {"failure": 0.0}, {"colour": 3}]
+)
+def test_bad_choices_are_refused(choices: dict[str, float]) -> None:
+    with pytest.raises(InvalidInput):
+        adaptive("poisson:5", 1000, **choices)

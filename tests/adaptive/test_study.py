@@ -1,0 +1,122 @@
+"""Adaptive studies: risk as predicted, intervals that cover, and wrong locations that are noticed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dame
+from dame.device.questions import Measure, Vote
+from dame.estimate import Estimate
+from dame.simulation import play
+from dame.tally import Tally
+
+ALPHA = 22 / 35
+LAWS = ("rademacher:0", "rademacher:0.37", "rademacher:-0.88", "two-point:-1:0.3:0.8")
+REPETITIONS = 250
+# With so many repetitions a mean squared error has a relative standard error of 9 %, the coverage one of 1.4 %.
+SETTINGS = {
+    # sizes, users: largest allowed ratio of risk to limit
+    ("constant:1", 10**4): 1.15,
+    ("poisson:5", 10**4): 3.6,
+    ("poisson:5", 10**5): 3.7,
+    ("geometric:0.1", 10**5): 3.7,
+    ("poisson:50", 10**4): 3.0,
+    ("uniform:1:99", 10**5): 3.2,
+    ("poisson:500", 10**5): 2.0,
+    ("constant:100000", 10**4): 2.8,
+    ("constant:100000", 10**5): 1.8,
+    ("constant:100000", 10**6): 1.5,
+    ("two-point:100000:1000000:0.5", 10**6): 1.5,
+}
+
+
+def simulations(spec: str, users: int, repetitions: int) -> tuple[dame.Plan, list[dame.Simulation]]:
+    sizes = dame.Sizes.parse(spec)
+    plan = dame.plan(users=users, alpha=ALPHA, sizes=sizes)
+    laws = [dame.Population.synthetic(sizes, dame.parse_law(law)) for law in LAWS]
+    return plan, [dame.simulate(plan, law, repetitions, seed=3) for law in laws]
+
+
+@pytest.mark.parametrize(("spec", "users"), SETTINGS)
+def test_risk_prediction_and_coverage(spec: str, users: int) -> None:
+    plan, results = simulations(spec, users, REPETITIONS)
+    worst = max(results, key=lambda result: result.mse)
+    assert worst.ratio_to_limit <= SETTINGS[spec, users] * 1.15
+    assert plan.forecast.predicted_rmse / worst.rmse == pytest.approx(1, abs=0.22)
+    for result in results:
+        assert result.coverage >= 0.90
+        assert result.interval_width <= 1.6 * 3.92 * result.rmse
+    assert sum(result.failures for result in results) <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "users"), SETTINGS)
+def test_risk_prediction_and_coverage_at_length(spec: str, users: int) -> None:
+    plan, results = simulations(spec, users, 1500)
+    worst = max(results, key=lambda result: result.mse)
+    assert worst.ratio_to_limit <= SETTINGS[spec, users] * 1.05
+    assert plan.forecast.predicted_rmse / worst.rmse == pytest.approx(1, abs=0.15)
+    assert min(result.coverage for result in results) >= 0.93
+
+
+def voted_for(question: Vote, theta: float, users: int) -> Tally:
+    """The votes of users who are all sure that the mean is θ, without noise to speak of."""
+    bin_ = question.bin_of(theta)
+    yes, no = question.code.yes / 2**64, question.code.no / 2**64
+    sums = [round(users * (yes if place == bin_ else no)) for place in range(question.bins)]
+    return Tally(question=question, reports=users, sums=tuple(sums))
+
+
+def answered(question: Measure, theta: float, users: int) -> Tally:
+    """The expected bits of users whose means are all θ."""
+    place = min(
+        max((question.weight(100_000) * (theta - question.centre) - question.left) / (2 * question.right), 0), 1
+    )
+    ones = users * question.noise.threshold(place) / 2**64
+    if question.dither:
+        return Tally(question=question, reports=users, sums=(round(ones / 2), users // 2, round(ones / 2)))
+    return Tally(question=question, reports=users, sums=(round(ones),))
+
+
+def misled(plan: dame.Plan, elected: float, theta: float) -> Estimate:
+    """The estimate of a study whose vote elects one place while θ is at another."""
+    tallies = [voted_for(dame.first(plan), elected, 20_000)]
+    while not isinstance(step := dame.next(plan, tallies), Estimate):
+        tallies.append(answered(step, theta, 20_000))
+    return step
+
+
+def test_a_wrong_location_is_reported() -> None:
+    plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
+    estimate = misled(plan, elected=0.5, theta=-0.25)
+    assert estimate.interval == (-1.0, 1.0)
+    assert estimate.failure_probability == 1.0
+    assert "saturated" in " ".join(estimate.notes)
+
+
+def test_a_right_location_is_not() -> None:
+    plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
+    estimate = misled(plan, elected=0.5, theta=0.5005)
+    assert estimate.notes == ()
+    assert estimate.value == pytest.approx(0.5005, abs=2e-3)
+
+
+def test_with_more_rounds_a_small_miss_is_recovered_from() -> None:
+    plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000), max_rounds=6)
+    # Six standard deviations of a user's mean away: outside the first windows, inside a wide one.
+    theta = 0.5 + 6 / np.sqrt(100_000)
+    estimate = misled(plan, elected=0.5, theta=theta)
+    low, high = estimate.interval
+    assert low <= theta <= high
+
+
+def test_studies_in_other_units_are_the_same_studies() -> None:
+    sizes = dame.Sizes.parse("poisson:50")
+    people = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.2"))
+    plain = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s")
+    scaled = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s", bounds=(10.0, 30.0))
+    one, other = (play(plan, people, np.random.default_rng(4)).estimate for plan in (plain, scaled))
+    assert other.value == pytest.approx(20 + 10 * one.value)
+    assert other.standard_error == pytest.approx(10 * one.standard_error)
+    assert scaled.forecast.predicted_rmse == pytest.approx(10 * plain.forecast.predicted_rmse)
