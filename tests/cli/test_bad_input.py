@@ -157,7 +157,7 @@ def test_a_binary_file_of_counts_is_one_line(dame_call, tmp_path):
     check_refusal(dame_call("", *line_of("plan", sizes=f"counts:{path}")))
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     command=st.sampled_from(["plan", "simulate"]),
     option=st.sampled_from(["--users", "--alpha", "--sizes", "--protocol", "--seed"]),
