@@ -1,7 +1,7 @@
-"""Risk of the adaptive protocol over a grid: ratio to the information limit, prediction, coverage, for the worst of several laws.
+"""Risk of the adaptive protocol over a grid: ratio to the information limit, prediction, coverage, for several laws.
 
-    python -m benchmarks.adaptive                      the grid at α = 22/35, three rounds
-    python -m benchmarks.adaptive --alpha 1 --users 1000 --sizes poisson:50 --rounds 6
+python -m benchmarks.adaptive                      the grid at α = 22/35, three rounds
+python -m benchmarks.adaptive --alpha 1 --users 1000 --sizes poisson:50 --rounds 6
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ SIZES = (
     "two-point:100000:1000000:0.5",
     "two-point:100000:1000000:0.9",
 )
-LAWS = ("rademacher:0", "rademacher:0.37", "rademacher:-0.88", "two-point:-1:0.3:0.8", "two-point:-0.2:1:0.1", "point:0.2")
+LAWS = (
+    "rademacher:0",
+    "rademacher:0.37",
+    "rademacher:-0.88",
+    "two-point:-1:0.3:0.8",
+    "two-point:-0.2:1:0.1",
+    "point:0.2",
+)
 DRAWN_LAWS = ("beta:2:6",)
 MOST_RECORDS_DRAWN = 3e8
 """Laws whose records must be drawn one by one are left out where the grid point would need more records."""
@@ -66,9 +73,21 @@ def measure(task: tuple[str, int, float, int, int]) -> list[str]:
     ]
 
 
-HEADER = (
-    "sizes users alpha rounds risk/limit predicted rmse-ratio frontier coverage width failures worst-law plan-s".split()
-)
+HEADER = [
+    "sizes",
+    "users",
+    "alpha",
+    "rounds",
+    "risk/limit",
+    "predicted",
+    "rmse-ratio",
+    "frontier",
+    "coverage",
+    "width",
+    "failures",
+    "worst-law",
+    "plan-s",
+]
 
 
 def main() -> None:

@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 USERS_AT_ONCE = 2**17
 MOST_ATOMS = 2**21
+FEWEST_FOR_A_LAW = 16
+RAREST = 1e-17
+"""Sizes less likely than this are left out of a law: no study that could be simulated would ever meet one."""
 
 
 class Chunk(NamedTuple):
@@ -87,26 +90,35 @@ class _Synthetic(Population):
             yield Chunk(sizes, self._law.user_means(rng, sizes))
 
     @cached_property
+    def _likely_sizes(self) -> tuple[Ints, Floats] | None:
+        """The sizes that are not all but impossible, with their probabilities; None where they are too many."""
+        support = self._sizes.support()
+        if support is None:
+            return None
+        chances = -np.diff(np.append(self._sizes.survival(support), 0.0))
+        likely = chances > RAREST
+        return support[likely], chances[likely]
+
+    @cached_property
     def _worth_a_law(self) -> float:
         """From how many users on it is cheaper to work with the law of (size, mean) than to draw each user's."""
-        support = self._sizes.support() if isinstance(self._law, TwoPoint) else None
-        if support is None:
+        if not isinstance(self._law, TwoPoint) or self._likely_sizes is None:
             return math.inf
-        atoms = np.minimum(support, 16 * np.sqrt(support) + 24).sum()
-        return 2.0 * atoms if atoms <= MOST_ATOMS else math.inf
+        sizes, _ = self._likely_sizes
+        atoms = np.minimum(sizes, 16 * np.sqrt(sizes) + 24).sum()
+        return max(float(atoms) / 4, FEWEST_FOR_A_LAW) if atoms <= MOST_ATOMS else math.inf
 
     @cached_property
     def _atoms(self) -> tuple[Ints, Floats, Floats]:
         """Every pair of size and mean that occurs, with its probability."""
         assert isinstance(self._law, TwoPoint)
-        support = self._sizes.support()
-        assert support is not None
-        above = np.append(self._sizes.survival(support), 0.0)
-        parts = [self._law.atoms(int(size)) for size in support]
+        assert self._likely_sizes is not None
+        sizes, shares = self._likely_sizes
+        parts = [self._law.atoms(int(size)) for size in sizes]
         lengths = [len(values) for values, _ in parts]
         means = np.concatenate([values for values, _ in parts])
-        chances = np.concatenate([chances for _, chances in parts]) * np.repeat(-np.diff(above), lengths)
-        return np.repeat(support, lengths), means, chances / chances.sum()
+        chances = np.concatenate([chances for _, chances in parts]) * np.repeat(shares, lengths)
+        return np.repeat(sizes, lengths), means, chances / chances.sum()
 
 
 class _Arrays(Population):

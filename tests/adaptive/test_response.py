@@ -40,7 +40,7 @@ def test_the_table_agrees_with_drawn_users(spec: str, clip: float, room: float, 
     sizes, rng = dame.Sizes.parse(spec), np.random.default_rng(5)
     table = ResponseTable.of(sizes, np.array([math.inf]), np.array([clip]))
     drawn = sizes.sample(rng, 400_000)
-    # θ = 1 - room: values 1 with probability (1 + θ)/2. The family looks at the mirror image, so its skewness is reversed.
+    # The family has 1 - |θ| = room, with the rare value above the mean.
     theta = -(1 - room)
     means = 2 * rng.binomial(drawn, (1 + theta) / 2) / drawn - 1 - theta
     weights = np.maximum(np.sqrt(drawn), clip / (1 + abs(theta)))
