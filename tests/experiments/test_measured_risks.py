@@ -23,7 +23,7 @@ SIZES = (
     "zipf:1.5:10000",
     "two-point:100000:1000000:0.3",
 )
-STUDIES = {300: 40, 3_000: 40, 60_000: 10}
+STUDIES = {300: 30, 3_000: 20, 60_000: 4}
 """Numbers of users, and how many studies are played with so many."""
 THETAS = (0.0, 0.5, 0.9)
 SETTINGS = list(itertools.product(SIZES, STUDIES))

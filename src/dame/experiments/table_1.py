@@ -122,7 +122,8 @@ def _panel(axes: Axes, table: Table) -> None:
     for name in map(str, table.distinct("protocol")):
         part = table.where(protocol=name)
         x, y = part.column("x"), part.column("mean")
-        style.curve(axes, "rate", x, y[0] * (x / x[0]) ** part.column("rate"), zorder=1)
+        if name in ("paper", "adaptive"):
+            style.curve(axes, "rate", x, y[0] * (x / x[0]) ** part.column("rate"), zorder=1)
         style.curve(axes, name, x, y)
     style.logarithmic(axes)
 
