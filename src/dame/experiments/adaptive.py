@@ -158,17 +158,16 @@ def worst_ratios(table: Table, sizes: str, protocol: str) -> tuple[list[int], li
 def draw(table: Table) -> Figure:
     """A panel for each law of the sizes, the people needed, and the risk against ρ."""
     figure = Figure(figsize=(style.COLUMN, 8.4), layout="constrained")
-    plan = [["0", "1"], ["2", "3"], ["4", "legend"], ["people"] * 2, ["share"] * 2]
-    places = figure.subplot_mosaic(plan, height_ratios=(1, 1, 1, 1.5, 1))
+    places = figure.subplot_mosaic("01;23;4L;PP;SS", height_ratios=(1, 1, 1, 1.5, 1))
     for place, sizes in enumerate(_laws(table)):
         _ratio_panel(places[str(place)], table, sizes)
     for place in range(len(_laws(table)), len(SIZES)):
         places[str(place)].set_axis_off()
     names = (*PROTOCOLS, "frontier", "limit")
-    places["legend"].set_axis_off()
-    places["legend"].legend(handles=style.handles(names), loc="center")
-    _people_panel(places["people"], table)
-    _share_panel(places["share"], table.where(panel="share"))
+    places["L"].set_axis_off()
+    places["L"].legend(handles=style.handles(names), loc="center")
+    _people_panel(places["P"], table)
+    _share_panel(places["S"], table.where(panel="share"))
     return figure
 
 
