@@ -28,7 +28,7 @@ from dame.sizes import Sizes
 from dame.tally import Tally
 
 HOURS = (0.0, 12.0)
-DAYS = "zipf:1.1:1000"
+DAYS = "zipf:1.2:1000"
 DAILY = Beta(2.0, 3.6)
 UNIT = "hours a day"
 

@@ -10,7 +10,9 @@ from dame import checks
 from dame.cli import options, output
 from dame.cli.explain import show as show_plan
 from dame.demo import UNIT, Demo, play_demo
-from dame.device.questions import Vote
+from dame.device.questions import Measure, Vote
+from dame.device.randomisers import OneBit
+from dame.estimate import to_units
 from dame.plan_codec import plan_to_json
 from dame.protocols import DEFAULT
 from dame.tally import Tally
@@ -60,9 +62,12 @@ def _show(played: Demo) -> None:
         "What is the mean, if no record may leave its device?\n"
     )
     show_plan(played.plan, {})
+    output.people.print("\n[bold]What the reports said[/bold] (● mean place in the window, noise removed)")
     for tally in played.tallies:
         if isinstance(tally.question, Vote):
             _show_votes(tally, tally.question, played)
+        else:
+            _show_bits(tally, tally.question, played)
     _show_estimate(played)
 
 
@@ -79,6 +84,20 @@ def _show_votes(tally: Tally, question: Vote, played: Demo) -> None:
         output.people.print(f"{left:7.2f} – {right:5.2f}  {output.bar(shares[bin_])} {shares[bin_]:.1%}{mark}")
 
 
+def _show_bits(tally: Tally, question: Measure, played: Demo) -> None:
+    """The mean place of a round in its window, noise removed, and around which centre the window was."""
+    if not isinstance(question.noise, OneBit) or not tally.reports:
+        return
+    ones = tally.sums[0] + tally.sums[-1] * bool(question.dither)
+    place = min(max(question.noise.debias(ones / tally.reports), 0.0), 1.0)
+    centre = to_units(question.centre, played.plan.brief.low, played.plan.brief.high)
+    round_ = played.plan.rounds[question.round]
+    line = output.ruler(0.0, 1.0, {"┼": 0.5, "●": place}, width=30)
+    output.people.print(
+        f"{round_.name:8} {tally.reports:7,} bits, {ones / tally.reports:6.1%} ones   {line}   centre {centre:.3f}"
+    )
+
+
 def _show_estimate(played: Demo) -> None:
     estimate, brief = played.estimate, played.plan.brief
     low, high = estimate.interval
@@ -90,8 +109,10 @@ def _show_estimate(played: Demo) -> None:
     ]
     output.people.print()
     output.people.print(output.figures("Result", rows))
-    marks = {"[": low, "]": high, "o": estimate.value, "T": played.true_mean}
-    output.people.print(f"{brief.low:g} {output.ruler(brief.low, brief.high, marks)} {brief.high:g}", markup=False)
-    output.people.print("[dim]o estimate, [ ] interval, T truth[/dim]".replace("[ ]", "\\[ ]"))
+    reach = max(high - low, 2 * abs(estimate.value - played.true_mean))
+    left, right = max(low - reach, brief.low), min(high + reach, brief.high)
+    marks = {"├": low, "┤": high, "●": estimate.value, "T": played.true_mean}
+    output.people.print(f"{left:.2f} {output.ruler(left, right, marks)} {right:.2f}")
+    output.people.print("[dim]● estimate   ├ ┤ interval   T truth[/dim]")
     for note in estimate.notes:
         output.people.print(f"note: {note}")
