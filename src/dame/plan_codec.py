@@ -59,7 +59,10 @@ def _brief(fields: Mapping[str, object]) -> Brief:
         raise InvalidInput("bounds", ends, "a list of two numbers")
     low, high = checks.bounds(*ends)
     users = checks.whole("users", fields["users"], 1, 10**12)
-    sizes = Sizes.parse(checks.text("sizes", fields["sizes"], 10**7))
+    law = checks.text("sizes", fields["sizes"], 10**7)
+    if law.startswith("counts:"):  # a plan comes from outside: reading it must not open a file that it names
+        raise InvalidInput("sizes", law, "a law, not the name of a file")
+    sizes = Sizes.parse(law)
     study = checks.text("study", fields["study"], 128)
     return Brief(users=users, alpha=checks.alpha(fields["alpha"]), sizes=sizes, low=low, high=high, study=study)
 
