@@ -36,7 +36,7 @@ LAWS = (
     "point:0.2",
 )
 DRAWN_LAWS = ("beta:2:6",)
-MOST_RECORDS_DRAWN = 3e8
+MOST_RECORDS_DRAWN = 1e8
 """Laws whose records must be drawn one by one are left out where the grid point would need more records."""
 
 
