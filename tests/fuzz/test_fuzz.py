@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import dame
 from dame import edge
 from dame.audit.budget import covers
+from dame.device import round_of
 from dame.device.questions import Measure, question_from_json, question_id
 from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import Report, report_bytes
@@ -169,6 +170,15 @@ def test_texts_of_sizes(text):
     assert sizes is None or Sizes.parse(sizes.spec) == sizes
 
 
+@SHORT
+@given(
+    st.text(max_size=20), st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=6), st.text(st.characters(), max_size=20)
+)
+def test_names_of_participants(study, shares, participant):
+    index = read(round_of, study, shares, participant)
+    assert index is None or 0 <= index < len(shares)
+
+
 # --- longer, by marker
 
 
@@ -264,6 +274,11 @@ def test_any_json_is_no_question(document):
 
 
 # --- what fuzzing found: kept as plain tests
+
+
+def test_half_a_character_is_no_name():
+    with pytest.raises(InvalidInput, match="participant"):
+        round_of("study", [0.5, 0.5], "\ud800")
 
 
 def test_a_plan_names_no_file(tmp_path):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dame.device.exact import WORD
+from dame.errors import InvalidInput
 
 
 def round_borders(shares: Sequence[float]) -> tuple[int, ...]:
@@ -19,7 +20,11 @@ def round_borders(shares: Sequence[float]) -> tuple[int, ...]:
 
 def participant_hash(study: str, participant: str) -> int:
     """A 64-bit number that anybody can compute: the first 8 bytes of SHA-256 of study, line feed and participant."""
-    return int.from_bytes(hashlib.sha256(f"{study}\n{participant}".encode()).digest()[:8], "big")
+    try:
+        text = f"{study}\n{participant}".encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise InvalidInput("participant", participant, "a text of whole characters") from None
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
 
 
 def round_of(study: str, shares: Sequence[float], participant: str) -> int:
