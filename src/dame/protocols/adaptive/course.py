@@ -101,7 +101,7 @@ def _best_plain(table: ResponseTable, before: Course, privacy: float, users: flo
         dither=0.0,
         slope_low=float(SLOPES[slope]),
         slope_high=float(SLOPES[slope]),
-        systematic=_systematic((bias**2 + model)[best]),
+        systematic=_systematic(float((bias**2 + model)[best].max())),
         after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best])),
     )
 
@@ -129,16 +129,17 @@ def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: 
     best = np.unravel_index(int(np.where(unclear, np.inf, worst).argmin()), worst.shape)
     slopes = gain[best] / table.mean[best][:, None]
     ruined = bool(unclear[best])
+    # Two arms measure what a single window assumes; what error remains is large for laws without spread only.
     return MeasureDesign(
         cap=float(table.caps[best[0]]),
         clip=float(table.clips[best[1]]),
         dither=float(shift[best[0]]),
         slope_low=float(slopes.min()) / 2,
         slope_high=min(float(slopes.max()) * 1.1, 1.05),
-        systematic=_systematic((bias**2 + model)[best]),
+        systematic=_systematic(float(np.median((bias**2 + model)[best]))),
         after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best]) + (math.inf if ruined else 0.0)),
     )
 
 
-def _systematic(squared: Floats) -> float:
-    return math.sqrt(COUNTED * float(squared.max()))
+def _systematic(squared: float) -> float:
+    return math.sqrt(COUNTED * squared)
