@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import dame
 from dame.audit.known_bad import known_bad
 from dame.audit.poisoning import largest_shift
+from tests.audit.test_poisoning import planned
 
 DOCS = Path(__file__).parents[2] / "docs"
 LIMITS = (DOCS / "limits.md").read_text(encoding="utf-8")
@@ -39,8 +39,7 @@ def rows(text: str, first: str) -> list[list[str]]:
 def test_the_shifts_on_the_page_are_those_that_are_computed(row, protocol, sizes):
     ((_, *cells),) = rows(LIMITS, row)
     for alpha, cell in zip(ALPHAS, cells, strict=True):
-        plan = dame.plan(users=100_000, alpha=alpha, sizes=dame.Sizes.parse(sizes), protocol=protocol)
-        stated, computed = float(cell.split()[0]), largest_shift(plan)
+        stated, computed = float(cell.split()[0]), largest_shift(planned(protocol, alpha, sizes))
         factor = CLOSE if protocol == "adaptive" else 1.05
         assert stated / factor <= computed <= stated * factor, (alpha, stated, computed)
 
