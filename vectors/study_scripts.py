@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from dame.device.questions import Question
+from dame.audit.cases import outcomes
+from dame.device.questions import Measure, Question
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.reports import value_range
 from dame.estimate import Estimate
 from dame.plan_codec import plan_to_json
 from dame.plans import Brief, Forecast, MeasureRound, Plan, VoteRound
@@ -89,7 +91,7 @@ def study_document(name: str, plan: Plan) -> Document:
         reports = [str(answer["expect"]["report"]) for answer in answers]  # type: ignore[index]
         operations += [*answers, _tally(label, step, reports), _merge(label, step, reports)]
         tallies.append(Tally.from_json(tally_outcome(step, list(map(bytes.fromhex, reports)))["tally"], step))
-    operations += [_next(name, document, tallies), *_bad_steps(name, document, tallies)]
+    operations += [_next(name, document, tallies), *_extreme_steps(name, plan), *_bad_steps(name, document, tallies)]
     return {"questions": questions, "plans": {name: document}, "operations": operations}
 
 
@@ -125,6 +127,25 @@ def _next(name: str, plan: Document, tallies: Sequence[Tally]) -> Document:
 def _next_of(name: str, plan: Document, documents: Sequence[object]) -> Document:
     expect = outcome(lambda: next_outcome(plan, documents))
     return {"op": "next", "plan": name, "tallies": list(documents), "expect": expect}
+
+
+def _extreme_steps(name: str, plan: Plan) -> list[Document]:
+    """Studies in which every round goes to an extreme: nobody answers, or all reports lie at one end."""
+    steps = []
+    for choice in range(4):
+        tallies: list[Tally] = []
+        while not isinstance(question := next_step(plan, tallies), Estimate):
+            extremes = _extreme_tallies(question)
+            tallies.append(extremes[choice % len(extremes)])
+            steps.append(_next(name, plan_to_json(plan), tallies))
+    return steps
+
+
+def _extreme_tallies(question: Question) -> list[Tally]:
+    if not isinstance(question, Measure) or isinstance(question.noise, OneBit):
+        return [tally for _, tally in outcomes(question)]
+    ends = [Tally(question=question, reports=5, sums=(5 * end, 5 * end * end)) for end in value_range(question)]
+    return [Tally.zero(question), *ends]
 
 
 def _bad_steps(name: str, plan: Document, tallies: Sequence[Tally]) -> list[Document]:
