@@ -116,7 +116,7 @@ def tasks(quick: bool) -> Sequence[Task]:
             for users in crowds
             for name in PROTOCOLS
         ),
-        *(PeopleTask(sizes=s, protocol=name, precision=0.3 if quick else 0.005) for s in laws for name in PEOPLE),
+        *(PeopleTask(sizes=s, protocol=name, precision=1.0 if quick else 0.005) for s in laws for name in PEOPLE),
         *(_mixed(index, share, name, quick) for index, share in enumerate(shares) for name in MIXED),
     ]
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from dame.experiments.base import Experiment, Task
 from dame.experiments.figure_2 import SHARES, two_sizes
 from dame.experiments.report import bullets, short
-from dame.experiments.risk import PROTOCOLS, SEEDS, risk_tasks
+from dame.experiments.risk import CHEAP, PROTOCOLS, SEEDS, risk_tasks
 from dame.experiments.risk_panels import draw_risk, lost_bins, ratios, span, to_limit, wrong_divisor
 from dame.experiments.tidy import Table
 
@@ -21,7 +21,7 @@ QUICK_SHARES = (SHARES[3], 0.78)
 def tasks(quick: bool) -> Sequence[Task]:
     """Every protocol at every ρ."""
     points = [two_sizes(SMALL, LARGE, share) for share in (QUICK_SHARES if quick else SHARES)]
-    return risk_tasks(points, USERS, PROTOCOLS, 5 if quick else SEEDS)
+    return risk_tasks(points, USERS, CHEAP if quick else PROTOCOLS, 5 if quick else SEEDS)
 
 
 def draw(table: Table) -> Figure:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from dame.experiments.base import Experiment, Task
 from dame.experiments.figure_2_published import LARGE, SMALL, USERS
 from dame.experiments.report import bullets, short
-from dame.experiments.risk import PROTOCOLS, SEEDS, risk_tasks
+from dame.experiments.risk import CHEAP, PROTOCOLS, SEEDS, risk_tasks
 from dame.experiments.risk_panels import average, draw_risk, lost_bins, ratios, span, to_limit, wrong_divisor
 from dame.experiments.tidy import Table
 from dame.sizes import Sizes
@@ -20,19 +20,19 @@ ATOMS = 1000
 """The continuous law is cut into so many equally likely sizes."""
 
 
-def power_sizes(exponent: float, atoms: int = ATOMS) -> Sizes:
-    """Sizes m1 + (m2 - m1)·U^(1/a), which has density a·x^(a-1), at the middle of each of `atoms` equal shares."""
-    places = (np.arange(atoms) + 0.5) / atoms
+def power_sizes(exponent: float) -> Sizes:
+    """Sizes m1 + (m2 - m1)·U^(1/a), where U^(1/a) has density a·x^(a-1), at the middle of each of the equal shares."""
+    places = (np.arange(ATOMS) + 0.5) / ATOMS
     sizes = np.rint(SMALL + (LARGE - SMALL) * places ** (1 / exponent)).astype(np.int64)
-    return Sizes.from_weights(sizes, np.ones(atoms))
+    return Sizes.from_weights(sizes, np.ones(ATOMS))
 
 
 def tasks(quick: bool) -> Sequence[Task]:
     """Every protocol at every exponent."""
     exponents = (EXPONENTS[4],) if quick else EXPONENTS
     columns = [(("m1", SMALL), ("m2", LARGE), ("a", exponent)) for exponent in exponents]
-    specs = [power_sizes(exponent, 12 if quick else ATOMS).spec for exponent in exponents]
-    return risk_tasks(list(zip(columns, specs, strict=True)), USERS, PROTOCOLS, 5 if quick else SEEDS)
+    points = [(column, power_sizes(exponent).spec) for column, exponent in zip(columns, exponents, strict=True)]
+    return risk_tasks(points, USERS, CHEAP if quick else PROTOCOLS, 5 if quick else SEEDS)
 
 
 def draw(table: Table) -> Figure:

@@ -24,6 +24,8 @@ ALPHA = 22 / 35
 PUBLISHED = ("duchi", "kent", "paper")
 """The protocols of the paper's figures."""
 PROTOCOLS = (*PUBLISHED, "one-bit", "adaptive")
+CHEAP = (*PUBLISHED, "one-bit")
+"""Those whose plans cost nothing; that of `adaptive` takes seconds for sizes that are spread out."""
 THETAS = (0.0, 0.5)
 SEEDS = 50
 
