@@ -140,7 +140,8 @@ def test_plan_shows_figures_to_people(dame_call, protocol):
     assert call.code == 0
     assert "1,001" in call.out
     assert "two-point:3:100:0.5" in call.out, "sizes are shown as they were typed"
-    assert "round 1" in call.out
+    rounds = dame_call(f"plan --users 1001 {BRIEF} --protocol {protocol} --json").document["rounds"]
+    assert all(round_["name"] in call.out for round_ in rounds)
     assert not call.err
 
 
@@ -213,7 +214,7 @@ def test_demo_counts_the_bytes_that_were_sent(dame_call):
 def test_demo_shows_the_study_to_people(dame_call):
     call = dame_call("demo --users 300 --protocol paper --seed 1")
     assert call.code == 0
-    for words in ("Votes", "estimate", "95 % interval", "true mean", "o estimate, [ ] interval, T truth"):
+    for words in ("Votes", "estimate", "95 % interval", "true mean", "T truth"):
         assert words in call.out
 
 
