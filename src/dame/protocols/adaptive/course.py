@@ -136,7 +136,7 @@ def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: 
         dither=float(shift[best[0]]),
         slope_low=float(slopes.min()) / 2,
         slope_high=min(float(slopes.max()) * 1.1, 1.05),
-        systematic=_systematic(float(np.median((bias**2 + model)[best]))),
+        systematic=_systematic(float(np.mean((bias**2 + model)[best]))),
         after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best]) + (math.inf if ruined else 0.0)),
     )
 
