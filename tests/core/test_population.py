@@ -24,7 +24,7 @@ from dame.sizes import Sizes
 from tests.chances import FALSE_ALARM, POWER, p_value, power
 
 SEED = 99
-DRAWS = 2_000
+DRAWS = 1_200
 
 
 def users_of(group) -> int:

@@ -89,10 +89,9 @@ def test_the_loss_of_a_vote_is_exactly_the_enumerated_one(make, bins, alpha):
     assert is_private(ratio, alpha)
 
 
-@pytest.mark.parametrize("alpha", [22 / 35, 8.0])
-@pytest.mark.parametrize("bins", [6])
-def test_the_loss_of_a_paper_vote_is_exact_where_two_windows_fit_apart(bins, alpha):
-    vote = paper_vote(alpha, bins)
+@pytest.mark.parametrize("alpha", [22 / 35])
+def test_the_loss_of_a_paper_vote_is_exact_where_two_windows_fit_apart(alpha):
+    vote = paper_vote(alpha, 6)
     ratio = largest_ratio(vote_laws(vote, device_reply(vote)))
     assert ratio == vote.loss_ratio()
     assert is_private(ratio, alpha)
@@ -113,7 +112,7 @@ def bitwise_ratio(vote: Vote) -> Fraction:
     return largest
 
 
-@pytest.mark.parametrize("bins", [1, 2, 3, 5, 6, 7, 9, 10, 11, 30])
+@pytest.mark.parametrize("bins", [1, 2, 3, 5, 6, 7, 10, 11, 14, 15])
 @pytest.mark.parametrize("neighbours", [0, 1, 2, 3])
 @pytest.mark.parametrize("lopsided", [False, True])
 def test_the_loss_of_a_vote_is_exact_for_any_number_of_bins_and_neighbours(bins, neighbours, lopsided):
@@ -194,7 +193,7 @@ def test_closed_bins_with_four_votes_on_a_border_are_convicted(alpha):
     assert is_private(largest_ratio(laws), 1.334 * alpha)
 
 
-@pytest.mark.parametrize("alpha", [22 / 35, 3.0])
+@pytest.mark.parametrize("alpha", [22 / 35])
 def test_a_keep_probability_for_a_fifth_of_alpha_is_convicted(alpha):
     vote = paper_vote(alpha, 6)
     keep = symmetric_threshold(Fraction(alpha) / 5)
