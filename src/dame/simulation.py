@@ -124,16 +124,24 @@ def _laplace_tally(question: Measure, noise: DiscreteLaplace, group: Iterable[Ch
     users = total = squares = 0
     for chunk in group:
         points = crowd.grid_points(crowd.positions(question, chunk.sizes, chunk.means), noise.steps)
-        if chunk.chances is not None:
-            points = np.repeat(points, rng.multinomial(chunk.users, chunk.chances))
-        for start in range(0, len(points), USERS_AT_ONCE):
-            values = points[start : start + USERS_AT_ONCE]
-            values += _fast_discrete_laplace(noise.scale, len(values), rng)
+        for block in _everybody(points, chunk, rng):
+            values = block + _fast_discrete_laplace(noise.scale, len(block), rng)
             np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
             total += int(values.sum())
             squares += sum_of_squares(values)
-        users += len(points)
+        users += chunk.users
     return Tally(question=question, reports=users, sums=(total, squares))
+
+
+def _everybody(points: Ints, chunk: Chunk, rng: Generator) -> Iterator[Ints]:
+    """The point of each user, in blocks of bounded memory."""
+    if chunk.chances is None:
+        yield points
+        return
+    ends = np.cumsum(rng.multinomial(chunk.users, chunk.chances))
+    for start in range(0, chunk.users, USERS_AT_ONCE):
+        places = np.arange(start, min(start + USERS_AT_ONCE, chunk.users))
+        yield points[np.searchsorted(ends, places, side="right")]
 
 
 def _fast_discrete_laplace(scale: int, count: int, rng: Generator) -> Ints:

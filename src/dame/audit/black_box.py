@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from dame import checks
 from dame.audit.events import Event, Ints, candidates
@@ -157,6 +157,8 @@ def certified_loss(here: int, there: int, draws: int, level: float) -> float:
 
 def power(chances: tuple[float, float], draws: int, alpha: float, false_alarm: float = FALSE_ALARM) -> float:
     """A lower bound on the chance that an event with these probabilities, once chosen, refutes a claim of α."""
+    from scipy import stats  # takes seconds to import, and nothing else needs it
+
     for miss in (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5):
         here, there = stats.binom.ppf(miss / 2, draws, chances[0]), stats.binom.isf(miss / 2, draws, chances[1])
         if certified_loss(int(here), int(there), draws, false_alarm / 2) > alpha:

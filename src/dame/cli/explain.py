@@ -87,7 +87,7 @@ def reasons(plan: Plan) -> list[str]:
             return []
         return ["A single round is best here: looking for the centre first would cost more than a narrow window saves."]
     sentences = []
-    if isinstance(first, VoteRound):
+    if isinstance(first, VoteRound) and first.bins > 1:
         sentences.append("Votes locate the mean, because users' means are far sharper than plain bits could locate.")
     elif plan.protocol == "adaptive":
         sentences.append("Plain bits locate the mean: with so few records a user, votes for bins would not be sharper.")

@@ -1,0 +1,5 @@
+"""`python -m dame`: the command line."""
+
+from dame.cli import main
+
+main()
