@@ -286,3 +286,10 @@ def test_a_threshold_one_step_further_is_not_private(alpha):
     noise = OneBit.spending(alpha)
     assert is_private(OneBit(low=noise.low, high=noise.high).loss_ratio(), alpha)
     assert not is_private(OneBit(low=noise.low - 1, high=noise.high + 1).loss_ratio(), alpha)
+
+
+@pytest.mark.parametrize("marks", [1, 3])
+def test_a_unary_code_spends_what_its_question_says(marks):
+    code = UnaryCode.symmetric(1.25, marks=marks)
+    asked = {"study": "s", "round": 0, "alpha": 1.25, "bins": 40, "width": 0.05, "neighbours": (marks - 1) // 2}
+    assert code.epsilon(marks) == Vote(**asked, code=code).epsilon() == pytest.approx(1.25, abs=1e-9)

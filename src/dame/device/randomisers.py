@@ -67,6 +67,10 @@ class UnaryCode:
         mark, blank = Fraction(self.yes, self.no), Fraction(WORD - self.no, WORD - self.yes)
         return mark**gained * blank**lost
 
+    def epsilon(self, marks: int = 1) -> float:
+        """The exact privacy loss between two votes of so many marks each with none in common, rounded up to a float."""
+        return ln_upper(self.loss_ratio(marks, marks))
+
     def draw(self, first: int, last: int, bins: int, coins: Coins) -> int:
         """`bins` noisy bits for marks on first … last (none when first > last), bin j as bit j of an integer."""
         value = 0
