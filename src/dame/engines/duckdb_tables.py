@@ -1,0 +1,160 @@
+"""Tables on one machine: DuckDB reads the records, streams one row a user, and spills to disk under a memory limit."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dame.engines.layout import Layout
+from dame.engines.reduced import Part, read_batches
+from dame.engines.sql import DUCKDB, Reduction
+from dame.engines.store import IN_MEMORY, KeptTable
+from dame.errors import DameError, InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    import duckdb
+
+Progress = Callable[[int], None]
+
+USERS_AT_ONCE = 2**17
+SECONDS_BETWEEN_LOOKS = 0.2
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+_WHOLE = frozenset(
+    f"{sign}{kind}" for sign in ("", "u") for kind in ("tinyint", "smallint", "integer", "bigint", "hugeint")
+)
+_KEY_TYPES = _WHOLE | {"varchar", "uuid", "enum"}
+_VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
+
+
+def reduce_table(
+    source: object,
+    layout: Layout,
+    *,
+    memory_limit: int | None = None,
+    progress: Progress = lambda _: None,
+) -> KeptTable:
+    """The people of a table: a path or glob of Parquet, CSV or JSON files, `FILE.duckdb::TABLE`, or a data frame.
+
+    `progress` is told the percentage of the records that were read.
+    """
+    room = IN_MEMORY if memory_limit is None else memory_limit // 4
+    with _session(memory_limit) as session, _sentences(source):
+        table = _named(session, source)
+        layout.check(_types(session, table), _KEY_TYPES, _VALUE_TYPES)
+        return KeptTable(_parts(session, _query(table, layout), progress), room)
+
+
+def memory_bytes(text: str) -> int:
+    """A limit on memory as people type it: `512MB`, `1GB`, `1.5GiB`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", text.strip().upper())
+    size = int(float(found[1]) * _UNITS[found[2]]) if found and found[2] in _UNITS else 0
+    if not 2**26 <= size <= 2**50:
+        raise InvalidInput("memory limit", text, "a size of at least 64MiB, such as 512MB or 1GB")
+    return size
+
+
+def _parts(session: duckdb.DuckDBPyConnection, query: str, progress: Progress) -> Iterator[Part]:
+    relation = session.sql(query)
+    with _watched(session, progress):
+        # The name of this method changed between versions 1 and 2.
+        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+        yield from read_batches(reader(USERS_AT_ONCE))
+
+
+def _query(table: str, layout: Layout) -> str:
+    how = Reduction(dialect=DUCKDB, layout=layout)
+    keys, totals = ", ".join(how.key_names), ", ".join(f"{total} AS {name}" for total, name in how.aggregates())
+    return (
+        f"SELECT {', '.join(how.hashed())} FROM (SELECT {keys}, {totals} FROM"
+        f" (SELECT {', '.join(how.gridded())} FROM (SELECT {', '.join(how.columns())} FROM {table}))"
+        f" GROUP BY {keys})"
+    )
+
+
+def _types(session: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    """The type of each column."""
+    relation = session.sql(f"SELECT * FROM {table}")
+    return {name: str(kind.id) for name, kind in zip(relation.columns, relation.types, strict=True)}
+
+
+def _named(session: duckdb.DuckDBPyConnection, source: object) -> str:
+    """How the query names its source."""
+    if not isinstance(source, (str, Path)):
+        session.register("records", source)
+        return "records"
+    path, found, table = str(source).rpartition("::")
+    if not found:
+        return _quoted(str(source))
+    session.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)").fetchall()
+    return f"source.{DUCKDB.name(table)}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _session(memory_limit: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that spills to a folder of its own, which goes with it."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtra("reading tables", "engine") from None
+    with tempfile.TemporaryDirectory(prefix="dame-spill-") as folder:
+        config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": "false"}
+        if memory_limit is not None:
+            config["memory_limit"] = f"{memory_limit}B"
+        session = duckdb.connect(config=config)
+        # Without these two, nobody is told how far a query is; with the first alone, DuckDB prints a bar of its own.
+        session.execute("SET enable_progress_bar = true").fetchall()
+        session.execute("SET enable_progress_bar_print = false").fetchall()
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+@contextmanager
+def _sentences(source: object) -> Iterator[None]:
+    """Turns what DuckDB complains about into one sentence."""
+    import duckdb
+
+    try:
+        yield
+    except DameError:
+        raise
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.OutOfMemoryException as problem:
+        raise InvalidInput("memory limit", _first_line(problem), "large enough for this table") from None
+    except duckdb.Error as problem:
+        shown = str(source) if isinstance(source, (str, Path)) else type(source).__name__
+        raise InvalidInput("table", shown, f"a table that DuckDB reads ({_first_line(problem)})") from None
+
+
+def _first_line(problem: Exception) -> str:
+    return str(problem).splitlines()[0]
+
+
+@contextmanager
+def _watched(session: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[None]:
+    """Tells how far a query is while it runs."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(SECONDS_BETWEEN_LOOKS):
+            progress(max(int(session.query_progress()), 0))
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()

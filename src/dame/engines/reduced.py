@@ -1,0 +1,56 @@
+"""From the rows that an engine reduces a table to, to people and what was counted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dame.device.records import HALF_GRID
+from dame.engines.people import Ints, People
+from dame.engines.sql import COUNTS
+from dame.engines.survey import Survey
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Part:
+    """Some users of a table, and the survey of their records."""
+
+    people: People
+    survey: Survey
+
+
+def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Part]:
+    """The people in batches with a column `person` and those of COUNTS."""
+    for batch in batches:
+        person = batch.column("person")
+        known = ~np.asarray(person.is_null())
+        hashes = np.asarray(person.fill_null(0)).view(np.uint64)
+        # A user without any finite value has no sum.
+        counts = {name: np.asarray(batch.column(name).fill_null(0)) for name in COUNTS}
+        yield part_of(hashes, known, counts)
+
+
+def part_of(hashes: np.ndarray, known: np.ndarray, counts: dict[str, Ints]) -> Part:
+    """The part that the columns of a reduced table hold; `known` is false in rows without a user."""
+    size, not_finite = counts["size"], counts["present"] - counts["size"]
+    usable = known & (size > 0)
+    people = People(hashes=hashes, sizes=size, totals=counts["steps"] - size * HALF_GRID).chosen(usable)
+    survey = Survey.of(
+        people,
+        clipped=_sum(counts["outside"] - not_finite, known),
+        nulls=_sum(counts["records"] - counts["present"], known),
+        not_finite=_sum(not_finite, known),
+        without_user=_sum(counts["records"], ~known),
+        without_records=int(np.count_nonzero(known & (size == 0))),
+    )
+    return Part(people=people, survey=survey)
+
+
+def _sum(values: Ints, mask: np.ndarray) -> int:
+    return int(values[mask].sum())

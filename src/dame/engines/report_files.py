@@ -1,0 +1,103 @@
+"""Reports of an edge site as a Parquet file: a random report id and the bytes of a report, in the order of the ids.
+
+Neither the rows nor their order say who sent what: ids are drawn afresh for every file. The file names its question in
+its metadata, and every report does so again in its first bytes, so files may be put together or taken apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dame.batch import SecureWords
+from dame.batch.words import WordArray
+from dame.device.questions import Question, question_id
+from dame.device.reports import report_bytes
+from dame.edge import Bytes
+from dame.engines.answers import Asked
+from dame.engines.drafts import drafted
+from dame.engines.keyed import Keys, Lanes
+from dame.engines.people import People
+from dame.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ID_BYTES = 16
+ROWS_IN_GROUP = 2**20
+BYTES_IN_GROUP = 2**27
+QUESTION_KEY = b"dame.question"
+COINS_KEY = b"dame.coins"
+
+
+def write_reports(path: Path, asked: Asked, people: Iterable[People]) -> int:
+    """The number of reports written: one of each person who is asked.
+
+    A file that exists is left alone: answering the same question twice with fresh coins would spend α twice.
+    """
+    if path.exists():
+        raise InvalidInput("out", str(path), "a file that does not exist yet: a second answer would spend α again")
+    arrow()  # complain before the work, not after it
+    ids, reports = _all_reports(asked, people)
+    with drafted(path) as draft:
+        _write(draft, asked, ids, reports)
+    return len(reports)
+
+
+def _all_reports(asked: Asked, parts: Iterable[People]) -> tuple[WordArray, Bytes]:
+    """The ids, as pairs of words, and the reports, in the order of the ids."""
+    made = [(_ids(asked, people), reports) for part in parts for people, reports in asked.reports(part)]
+    ids = np.concatenate([np.empty((0, 2), np.uint64), *(ids for ids, _ in made)])
+    reports = np.concatenate([np.empty((0, report_bytes(asked.question)), np.uint8), *(rows for _, rows in made)])
+    order = np.argsort(ids[:, 0])
+    return ids[order], reports[order]
+
+
+def _ids(asked: Asked, people: People) -> WordArray:
+    if asked.seed is None:
+        return SecureWords().take(2 * len(people)).reshape(-1, 2)
+    question = asked.question
+    return Lanes(Keys.of("ids", asked.seed, question.study, question.round), people.hashes).words(0, 2)
+
+
+def _write(path: Path, asked: Asked, ids: WordArray, reports: Bytes) -> None:
+    pa, parquet = arrow()
+    schema = report_schema(asked.question, seeded=asked.seed is not None)
+    # Random bytes neither repeat nor shrink.
+    settings = {"compression": "NONE", "use_dictionary": False, "write_page_checksum": True, "write_statistics": False}
+    step = min(ROWS_IN_GROUP, max(BYTES_IN_GROUP // reports.shape[1], 1))
+    with parquet.ParquetWriter(path, schema, **settings) as writer:
+        for start in range(0, len(reports), step):
+            rows = slice(start, start + step)
+            columns = [_binary(ids[rows].astype(">u8").view(np.uint8)), _binary(reports[rows])]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+
+
+def report_schema(question: Question, *, seeded: bool) -> pa.Schema:
+    """The columns of a file of reports, and what its metadata say."""
+    pa, _ = arrow()
+    fields = [
+        pa.field("report_id", pa.binary(ID_BYTES), nullable=False),
+        pa.field("report", pa.binary(report_bytes(question)), nullable=False),
+    ]
+    coins = b"seeded: for tests, these reports protect nobody" if seeded else b"secure"
+    return pa.schema(fields, metadata={QUESTION_KEY: question_id(question).encode(), COINS_KEY: coins})
+
+
+def _binary(rows: Bytes) -> pa.Array:
+    pa, _ = arrow()
+    rows = np.ascontiguousarray(rows)
+    return pa.Array.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, pa.py_buffer(rows)])
+
+
+def arrow() -> tuple[Any, Any]:
+    """The modules pyarrow and pyarrow.parquet."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("files of reports", "engine") from None
+    return pa, parquet

@@ -1,0 +1,165 @@
+"""Tallies of report files: every report is checked, each id counts once, and what is refused is counted by reason.
+
+Reasons: `unreadable` files (truncated, damaged, or no reports at all); reports of another `question` or with a value
+out of `range`; and `duplicate` ids (see `dame.engines.duplicates`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dame.device.questions import TAG_BYTES, Question, question_id, question_tag
+from dame.device.reports import Report, report_bytes
+from dame.edge import Bytes, tally_reports
+from dame.engines.duplicates import Dropped, duplicates
+from dame.engines.report_files import ID_BYTES, QUESTION_KEY, arrow
+from dame.errors import InvalidInput, RejectedReport
+from dame.tally import Tally
+
+BYTES_AT_ONCE = 2**20
+"""Bytes of reports that are counted together: they stay in a processor's cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """The tally of the good reports, and how many were refused for each reason."""
+
+    tally: Tally
+    rejected: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(tally=self.tally.merge(other.tally), rejected=Counter(self.rejected) + Counter(other.rejected))
+
+    def check(self) -> Counted:
+        """This count, if nothing was refused."""
+        if self.rejected:
+            listed = ", ".join(f"{count} {reason}" for reason, count in sorted(self.rejected.items()))
+            raise InvalidInput("reports", listed, "all good; --skip-bad counts the others")
+        return self
+
+
+def tally_files(question: Question, paths: Sequence[Path]) -> Counted:
+    """The tally of all reports in some files."""
+    left, unreadable = list(paths), 0
+    while True:
+        try:
+            counted = _tally_readable(question, [ReportFile(question, path) for path in left])
+            break
+        except _Unreadable as found:
+            # A file counts as a whole or not at all, and another file may hold the ids that this one held too.
+            left.remove(found.path)
+            unreadable += 1
+    return counted + Counted(tally=Tally.zero(question), rejected={"unreadable": unreadable})
+
+
+def count_rows(question: Question, rows: Bytes) -> Counted:
+    """The tally of encoded reports, one a row, without those that no device could have sent."""
+    step = max(BYTES_AT_ONCE // report_bytes(question), 1)
+    counted = Counted(tally=Tally.zero(question))
+    for start in range(0, len(rows), step):
+        counted += _count_block(question, rows[start : start + step])
+    return counted
+
+
+def _count_block(question: Question, rows: Bytes) -> Counted:
+    try:
+        return Counted(tally=tally_reports(question, rows))
+    except RejectedReport:
+        return _count_each(question, rows)
+
+
+def _count_each(question: Question, rows: Bytes) -> Counted:
+    answering = (rows[:, :TAG_BYTES] == np.frombuffer(question_tag(question), dtype=np.uint8)).all(axis=1)
+    tally, rejected = Tally.zero(question), Counter(question=int(np.count_nonzero(~answering)))
+    for row in rows[answering]:
+        try:
+            tally = tally.add(Report.decode(question, row.tobytes()))
+        except RejectedReport as refusal:
+            rejected[refusal.reason] += 1
+    return Counted(tally=tally, rejected=+rejected)
+
+
+class ReportFile:
+    """A file of reports, read one row group and one column at a time."""
+
+    def __init__(self, question: Question, path: Path) -> None:
+        self.question = question
+        self.path = path
+        with _readable(path):
+            self._file = arrow()[1].ParquetFile(path, memory_map=True, page_checksum_verification=True)
+
+    @property
+    def answers(self) -> bool:
+        """Whether the file names the right question, or none: then its reports do."""
+        named = (self._file.schema_arrow.metadata or {}).get(QUESTION_KEY)
+        return named in (None, question_id(self.question).encode())
+
+    def __len__(self) -> int:
+        return int(self._file.metadata.num_rows)
+
+    def ids(self) -> Iterator[Bytes]:
+        """The ids of the reports, a row each, group by group."""
+        return self._column("report_id", ID_BYTES)
+
+    def reports(self) -> Iterator[Bytes]:
+        """The reports, a row each, group by group."""
+        return self._column("report", report_bytes(self.question))
+
+    def count(self, dropped: Dropped) -> Counted:
+        """The tally of the reports without those in some rows."""
+        counted, start = Counted(tally=Tally.zero(self.question), rejected={"duplicate": len(dropped)}), 0
+        for rows in self.reports():
+            bad = dropped[(dropped >= start) & (dropped < start + len(rows))] - start
+            counted += count_rows(self.question, np.delete(rows, bad, axis=0) if len(bad) else rows)
+            start += len(rows)
+        return counted
+
+    def _column(self, name: str, length: int) -> Iterator[Bytes]:
+        for group in range(self._file.num_row_groups):
+            with _readable(self.path):
+                rows = _matrix(self._file.read_row_group(group, columns=[name]).column(name), length)
+            yield rows
+
+
+def _tally_readable(question: Question, files: Sequence[ReportFile]) -> Counted:
+    ours = [file for file in files if file.answers]
+    strange = sum(len(file) for file in files if not file.answers)
+    counted = Counted(tally=Tally.zero(question), rejected={"question": strange})
+    for file, dropped in zip(ours, duplicates(ours), strict=True):
+        counted += file.count(dropped)
+    return counted
+
+
+class _Unreadable(Exception):
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(str(path))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while a file is read says that it is not a whole file of reports, unless it is not there."""
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except (arrow()[0].ArrowException, OSError, KeyError, ValueError) as problem:
+        raise _Unreadable(path) from problem
+
+
+def _matrix(column: Any, length: int) -> Bytes:
+    """The bytes of a binary column, a row each."""
+    pa, _ = arrow()
+    if column.null_count:
+        raise ValueError("a report is missing")
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    fixed = whole.cast(pa.binary(length))
+    start = fixed.offset * length
+    return np.frombuffer(fixed.buffers()[1], np.uint8)[start : start + len(fixed) * length].reshape(-1, length)

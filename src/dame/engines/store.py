@@ -1,0 +1,75 @@
+"""People kept for later rounds, 24 bytes each: in memory, or, beyond a limit, in a file without a name."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
+
+import numpy as np
+
+from dame.engines.answers import Asked, tally_all
+from dame.engines.people import BYTES_EACH, People
+from dame.engines.reduced import Part
+from dame.engines.survey import Survey
+from dame.tally import Tally
+
+IN_MEMORY = 2**29
+"""Bytes of people that are kept in memory unless told otherwise: 22 million users."""
+
+
+class PeopleStore:
+    """Parts of people, in the order in which they were added."""
+
+    def __init__(self, in_memory: int = IN_MEMORY) -> None:
+        self._room = in_memory
+        self._parts: list[People] = []
+        self._file: IO[bytes] | None = None
+        self._lengths: list[int] = []
+
+    def add(self, people: People) -> None:
+        """Keeps some more people."""
+        self._room -= BYTES_EACH * len(people)
+        if self._room >= 0:
+            self._parts.append(people)
+        elif len(people):
+            self._write(people)
+
+    def __iter__(self) -> Iterator[People]:
+        yield from self._parts
+        if self._file is not None:
+            self._file.seek(0)
+            for length in self._lengths:
+                yield self._read(length)
+
+    def _write(self, people: People) -> None:
+        # A file without a name is gone when the process is, whatever ends it.
+        self._file = self._file or tempfile.TemporaryFile(prefix="dame-people-")  # noqa: SIM115  it lives as long as this
+        for column in (people.hashes, people.sizes, people.totals):
+            self._file.write(column.tobytes())
+        self._lengths.append(len(people))
+
+    def _read(self, length: int) -> People:
+        assert self._file is not None
+        hashes, sizes, totals = np.frombuffer(self._file.read(BYTES_EACH * length), np.uint64).reshape(3, length)
+        return People(hashes=hashes, sizes=sizes.view(np.int64), totals=totals.view(np.int64))
+
+
+class KeptTable:
+    """A reduced table whose people are kept in this process: rounds and repetitions need no second look at records."""
+
+    def __init__(self, parts: Iterable[Part], in_memory: int = IN_MEMORY) -> None:
+        self.people = PeopleStore(in_memory)
+        self._survey = Survey()
+        for part in parts:
+            self.people.add(part.people)
+            self._survey += part.survey
+        self._survey.check()
+
+    def survey(self) -> Survey:
+        """What was counted."""
+        return self._survey
+
+    def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
+        """The tally of each question."""
+        return tally_all(asked, self.people)
