@@ -91,7 +91,7 @@ def section(table: Table) -> str:
     head = ["ρ", "m̃", "rate of Table 2", "corollary", "DAME predicted", "DAME", "Kent", "one-bit", "adaptive", "limit"]
     worse = max(float(row["mean"]) for row in paper.rows if int(row["m_tilde"]) in whole)
     same = bool((paper.column("m_tilde") == paper.column("regime")).all())
-    ours = table.where(protocol="adaptive")
+    ours, studies = table.where(protocol="adaptive"), int(paper.rows[0]["repetitions"])
     far = ours.column("mean") / ours.column("limit")
     least, kent, bits = paper.column("mean").min(), _average(table, "kent"), _average(table, "one-bit")
     return "\n\n".join(
@@ -102,8 +102,9 @@ def section(table: Table) -> str:
             bullets(
                 f"**Agrees**: m̃ of the rule is {'' if same else 'not '}that of the corollary at every ρ; from ρ² = "
                 f"φ(m) on the risk of DAME falls to {short(least)}. Its predicted risk (over measured: "
-                f"{span(paper.column('predicted') / paper.column('mean'))}) is almost the corollary's bound once the "
-                "window is narrow: c3 = 1570 is the variance of its noise, with little to spare.",
+                f"{span(paper.column('predicted') / paper.column('mean'))}, {studies} studies each) is almost the "
+                "corollary's bound once the window is narrow: c3 = 1570 is the variance of its noise, with little to "
+                "spare.",
                 "**Does not agree**: in the regimes between, Table 2 promises less risk as soon as m̃ = 2. The window "
                 f"of DAME is {WINDOW:g}τ wide, which is the whole range until m̃ = {_first_narrow():,}; up to there "
                 f"DAME does not gain but lose by a larger m̃: a risk of up to {short(worse)}, against {short(kent)} of "
