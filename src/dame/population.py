@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -15,6 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from dame.errors import InvalidInput, Mismatch
 from dame.laws import Law, TwoPoint
 from dame.sizes import Sizes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from dame.engines.populations import TablePopulation
+    from dame.estimate import Estimate
+    from dame.plans import Plan
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,6 +72,32 @@ class Population(ABC):
             if isinstance(problem, InvalidInput):
                 raise
             raise InvalidInput("sizes and means", "ragged lists", "two lists of one length") from None
+
+    @staticmethod
+    def table(source: object, **layout: Any) -> TablePopulation:
+        """The users of a table: a path or glob (Parquet, CSV, JSON), or a pandas, Polars or Arrow table.
+
+        `user` (one or several columns), `value` and `bounds` say where the records are; `study` and `memory_limit`
+        ("1GB") may be given.
+        """
+        from dame.engines.populations import table_population
+
+        return table_population(source, **layout)
+
+    @staticmethod
+    def spark(records: DataFrame, **layout: Any) -> TablePopulation:
+        """The users of a Spark data frame, who stay on its cluster; `user`, `value`, `bounds`, `study` as above."""
+        from dame.engines.populations import spark_population
+
+        return spark_population(records, **layout)
+
+
+class Reporting(Population):
+    """Users who each draw a report of their own, as their devices would: those of a table."""
+
+    @abstractmethod
+    def estimate(self, plan: Plan, seed: int | None) -> Estimate:
+        """The estimate of a study; with a seed its coins are repeatable, without one they are secure."""
 
 
 class _Synthetic(Population):

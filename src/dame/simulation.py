@@ -21,7 +21,7 @@ from dame.device.questions import Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.estimate import Estimate, to_units
 from dame.plans import Plan
-from dame.population import USERS_AT_ONCE, Chunk, Population
+from dame.population import USERS_AT_ONCE, Chunk, Population, Reporting
 from dame.protocols import next as next_step
 from dame.tally import Tally
 
@@ -37,7 +37,9 @@ class Played:
 
 
 def run(plan: Plan, population: Population, seed: int | None = None) -> Estimate:
-    """The estimate of one simulated study."""
+    """The estimate of one study: simulated, or, on a table, with each user's own report."""
+    if isinstance(population, Reporting):
+        return population.estimate(plan, _seed(seed))
     return play(plan, population, np.random.default_rng(_seed(seed))).estimate
 
 

@@ -47,7 +47,9 @@ class Asked:
     @classmethod
     def in_round(cls, plan: Plan, question: Question, seed: int | None = None, repetition: int = 0) -> Asked:
         """The question to those users who answer in its round of the plan."""
-        if question.study != plan.study or question.round >= len(plan.rounds):
+        brief = plan.brief
+        ours = (brief.study, brief.alpha, brief.low, brief.high)
+        if (question.study, question.alpha, question.low, question.high) != ours or question.round >= len(plan.rounds):
             raise Mismatch("the question does not belong to this plan")
         borders = (0, *round_borders(plan.shares), 2**64)
         first, beyond = borders[question.round], borders[question.round + 1]

@@ -34,6 +34,9 @@ class Counted:
     tally: Tally
     rejected: Mapping[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rejected", {reason: count for reason, count in self.rejected.items() if count})
+
     def __add__(self, other: Counted) -> Counted:
         return Counted(tally=self.tally.merge(other.tally), rejected=Counter(self.rejected) + Counter(other.rejected))
 
@@ -124,7 +127,7 @@ class ReportFile:
     def _column(self, name: str, length: int) -> Iterator[Bytes]:
         for group in range(self._file.num_row_groups):
             with _readable(self.path):
-                rows = _matrix(self._file.read_row_group(group, columns=[name]).column(name), length)
+                rows = matrix(self._file.read_row_group(group, columns=[name]).column(name), length)
             yield rows
 
 
@@ -154,7 +157,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise _Unreadable(path) from problem
 
 
-def _matrix(column: Any, length: int) -> Bytes:
+def matrix(column: Any, length: int) -> Bytes:
     """The bytes of a binary column, a row each."""
     pa, _ = arrow()
     if column.null_count:

@@ -47,14 +47,14 @@ class SparkTable:
     def survey(self) -> Survey:
         """What was counted; the first call reads the records."""
         if self._survey is None:
-            parts = _collected(self._reduced, _survey)
+            parts = collected(self._reduced, _survey)
             self._survey = added(_survey_from(part) for part in parts).check()
         return self._survey
 
     def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
         """The tally of each question, in one pass over the people."""
         parts = [[Tally.zero(one.question).to_json() for one in asked]]
-        parts += _collected(self._reduced, partial(_tallies, tuple(asked)))
+        parts += collected(self._reduced, partial(_tallies, tuple(asked)))
         columns = zip(asked, zip(*parts, strict=True), strict=True)
         return [merged(Tally.from_json(part, one.question) for part in listed) for one, listed in columns]
 
@@ -76,7 +76,7 @@ def _types(records: DataFrame) -> dict[str, str]:
     return {name: kind.partition("(")[0] for name, kind in records.dtypes}
 
 
-def _collected(people: DataFrame, work: Work) -> list[Any]:
+def collected(people: DataFrame, work: Work) -> list[Any]:
     """What the work gives on each partition."""
     rows = people.mapInArrow(partial(_work_on, work), "part binary").collect()
     return [json.loads(bytes(row.part)) for row in rows]

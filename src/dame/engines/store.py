@@ -35,6 +35,12 @@ class PeopleStore:
         elif len(people):
             self._write(people)
 
+    def close(self) -> None:
+        """Forgets everybody."""
+        self._parts = []
+        if self._file is not None:
+            self._file.close()
+
     def __iter__(self) -> Iterator[People]:
         yield from self._parts
         if self._file is not None:
@@ -73,3 +79,7 @@ class KeptTable:
     def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
         """The tally of each question."""
         return tally_all(asked, self.people)
+
+    def close(self) -> None:
+        """Frees what is kept of the table."""
+        self.people.close()

@@ -26,6 +26,9 @@ class ReducedTable(Protocol):
     def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
         """The tally of each question, in one pass over the people."""
 
+    def close(self) -> None:
+        """Frees what is kept of the table."""
+
 
 def play(
     plan: Plan,

@@ -59,6 +59,11 @@ class Survey:
         """The mean of the users' means, on the inner scale."""
         return self.mean_steps / self.users / MEAN_STEPS
 
+    def left_out(self) -> dict[str, int]:
+        """What was clipped or left out."""
+        names = ("clipped", "nulls", "not_finite", "without_user", "without_records")
+        return {name: getattr(self, name) for name in names}
+
     def sizes_law(self) -> Sizes:
         """M, as it is in this table."""
         return Sizes.from_weights({size: float(users) for size, users in self.sizes.items()})

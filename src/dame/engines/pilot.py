@@ -1,0 +1,88 @@
+"""Pilots: what a study would have found on a table that one already holds, beside the truth."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dame.engines.study import ReducedTable, play
+from dame.engines.survey import Survey
+from dame.estimate import to_units
+from dame.plans import Plan
+from dame.simulation import Played
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pilot:
+    """A pilot that was run: its plan, what the table holds, and the study, once or several times."""
+
+    plan: Plan
+    survey: Survey
+    played: tuple[Played, ...]
+    seconds: float
+
+    @property
+    def true_mean(self) -> float:
+        """The mean of the users' means, in the study's units."""
+        return to_units(self.survey.true_mean, self.plan.brief.low, self.plan.brief.high)
+
+    @property
+    def rmse(self) -> float:
+        """The root mean squared error of the repetitions."""
+        errors = [played.estimate.value - self.true_mean for played in self.played]
+        return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
+
+    @property
+    def coverage(self) -> float:
+        """The share of the repetitions whose interval holds the truth."""
+        intervals = [played.estimate.interval for played in self.played]
+        return sum(low <= self.true_mean <= high for low, high in intervals) / len(intervals)
+
+    def to_json(self) -> dict[str, object]:
+        """The pilot as a JSON object: the first study, and with repetitions how the others went."""
+        survey, first = self.survey, self.played[0]
+        document: dict[str, object] = {
+            **first.estimate.to_json(),
+            "true_mean": self.true_mean,
+            "users": survey.users,
+            "records": survey.records,
+            **survey.left_out(),
+            "seconds": self.seconds,
+            "protocol": self.plan.protocol,
+            "alpha": self.plan.alpha,
+            "study": self.plan.study,
+            "rounds": [self._round_json(index) for index in range(len(self.plan.rounds))],
+        }
+        if len(self.played) > 1:
+            document |= {"repetitions": len(self.played), "rmse": self.rmse, "coverage": self.coverage}
+        return document
+
+    def _round_json(self, index: int) -> dict[str, object]:
+        round_, tally = self.plan.rounds[index], self.played[0].tallies[index]
+        return {
+            "name": round_.name,
+            "share": round_.share,
+            "users": tally.reports,
+            "question": tally.question.to_json(),
+            "tally": tally.to_json(),
+        }
+
+
+def run_pilot(
+    table: ReducedTable,
+    plan_for: Callable[[Survey], Plan],
+    seed: int | None = None,
+    repetitions: int = 1,
+    progress: Progress = lambda _: None,
+    started: float | None = None,
+) -> Pilot:
+    """The pilot on a reduced table, with the plan that its survey leads to; the clock may have started before."""
+    began = time.perf_counter() if started is None else started
+    survey = table.survey()
+    plan = plan_for(survey)
+    played = play(plan, table, seed, repetitions, progress)
+    return Pilot(plan=plan, survey=survey, played=tuple(played), seconds=time.perf_counter() - began)

@@ -1,0 +1,122 @@
+"""Populations that are tables: `dame.Population.table(…)` and `dame.Population.spark(…)`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
+
+from dame.engines.layout import Layout
+from dame.engines.store import KeptTable
+from dame.engines.study import ReducedTable, play
+from dame.errors import Mismatch
+from dame.estimate import Estimate
+from dame.plans import Plan
+from dame.population import Chunk, Population, Reporting
+from dame.sizes import Sizes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Reduce = Callable[[Layout], ReducedTable]
+
+
+class TablePopulation(Reporting):
+    """The users of a table. It is read when first needed, and again only for a study of another name."""
+
+    def __init__(self, layout: Layout, reduce: Reduce) -> None:
+        self._layout = layout
+        self._reduce = reduce
+        self._reduced: ReducedTable | None = None
+
+    @property
+    def reduced(self) -> ReducedTable:
+        """The table, reduced to people."""
+        if self._reduced is None:
+            self._reduced = self._reduce(self._layout)
+        return self._reduced
+
+    @property
+    def study(self) -> str:
+        """The study for which the table is read: a plan for it needs no second look at the records."""
+        return self._layout.study
+
+    @property
+    def users(self) -> int:
+        """The number of users with at least one usable record."""
+        return self.reduced.survey().users
+
+    @property
+    def sizes(self) -> Sizes:
+        """M as it is in this table: for pilots, since a real study could not read it."""
+        return self.reduced.survey().sizes_law()
+
+    @property
+    def truth(self) -> float:
+        """The mean of the users' means, on the inner scale."""
+        return self.reduced.survey().true_mean
+
+    def estimate(self, plan: Plan, seed: int | None) -> Estimate:
+        """The estimate of a study in which every user draws her own report."""
+        brief, layout = plan.brief, self._layout
+        if (brief.low, brief.high) != (layout.low, layout.high):
+            raise Mismatch(f"the plan has the bounds {(brief.low, brief.high)}, the table {(layout.low, layout.high)}")
+        if plan.study != layout.study:
+            self.close()
+            self._layout = replace(layout, study=plan.study)
+        return play(plan, self.reduced, seed)[0].estimate
+
+    def close(self) -> None:
+        """Frees what is kept of the table; it is read again when needed."""
+        if self._reduced is not None:
+            self._reduced.close()
+        self._reduced = None
+
+    def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
+        """The users of each round, for simulation."""
+        if not isinstance(self.reduced, KeptTable):
+            raise Mismatch("users of a Spark table stay on their cluster: use dame.run, or dame pilot --repetitions")
+        parts = list(self.reduced.people)
+        sizes, means = (np.concatenate(column) for column in zip(*((p.sizes, p.means) for p in parts), strict=True))
+        return Population.arrays(sizes, means).groups(users, shares, rng)
+
+
+def table_population(
+    source: object,
+    *,
+    user: str | Sequence[str],
+    value: str,
+    bounds: tuple[float, float],
+    study: str | None = None,
+    memory_limit: str | None = None,
+) -> TablePopulation:
+    """The users of a file, a glob, or a pandas, Polars or Arrow table, read by DuckDB."""
+    from dame.engines.duckdb_tables import memory_bytes, reduce_table
+
+    limit = None if memory_limit is None else memory_bytes(memory_limit)
+    return TablePopulation(
+        _layout(user, value, bounds, study), lambda layout: reduce_table(source, layout, memory_limit=limit)
+    )
+
+
+def spark_population(
+    records: DataFrame,
+    *,
+    user: str | Sequence[str],
+    value: str,
+    bounds: tuple[float, float],
+    study: str | None = None,
+) -> TablePopulation:
+    """The users of a Spark data frame; they stay on its cluster."""
+    from dame.engines.spark_tables import SparkTable
+
+    return TablePopulation(_layout(user, value, bounds, study), lambda layout: SparkTable(records, layout))
+
+
+def _layout(user: str | Sequence[str], value: str, bounds: tuple[float, float], study: str | None) -> Layout:
+    columns = (user,) if isinstance(user, str) else tuple(user)
+    return Layout(user=columns, value=value, low=bounds[0], high=bounds[1], study=study or secrets.token_hex(16))
