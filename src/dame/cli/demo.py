@@ -92,7 +92,7 @@ def _show_bits(tally: Tally, question: Measure, played: Demo) -> None:
     place = min(max(question.noise.debias(ones / tally.reports), 0.0), 1.0)
     centre = to_units(question.centre, played.plan.brief.low, played.plan.brief.high)
     round_ = played.plan.rounds[question.round]
-    line = output.ruler(0.0, 1.0, {"┼": 0.5, "●": place}, width=30)
+    line = output.ruler(0.0, 1.0, {"┼": 0.5, "●": place}, width=24)
     output.people.print(
         f"{round_.name:8} {tally.reports:7,} bits, {ones / tally.reports:6.1%} ones   {line}   centre {centre:.3f}"
     )
