@@ -18,28 +18,36 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 2**17
 _LOOPBACK = "127.0.0.1"
+_LOCAL = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK, "spark.ui.enabled": "false"}
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_SET_UP = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
+"""Variables that say that somebody has decided where Spark runs; spark-submit sets the first."""
+
 _UNSUPPORTED = "--add-modules=jdk.incubator.vector"
 _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".orc": "orc"}
 
 
-def spark_session(master: str | None = None) -> SparkSession:
-    """The running session, or a new one: on the given master, that of spark-submit, or all cores of this machine."""
+def spark_session(master: str | None = None, **settings: str) -> SparkSession:
+    """The running session, or a new one: on the given master, where Spark is set up to run, or on this machine.
+
+    `settings` are those of Spark, by name.
+    """
     try:
-        from pyspark import SparkConf
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtra("Spark", "spark") from None
     running = SparkSession.getActiveSession()
     if running is not None and master is None:
         return running
-    chosen = master or SparkConf().get("spark.master", "local[*]")
-    builder = SparkSession.builder.appName("dame").config("spark.sql.execution.arrow.maxRecordsPerBatch", ROWS_AT_ONCE)
-    if chosen.startswith("local"):
+    builder = SparkSession.builder.appName("dame")
+    if master is not None:
+        builder = builder.master(master)
+    if master.startswith("local") if master else not any(name in os.environ for name in _SET_UP):
         _prepare_this_machine()
-        for setting in ("spark.driver.bindAddress", "spark.driver.host"):
-            builder = builder.config(setting, _LOOPBACK)
-        builder = builder.config("spark.ui.enabled", "false")
-    return builder.master(chosen).getOrCreate()
+        settings = {**_LOCAL, **settings}
+    for name, value in {_BATCH: str(ROWS_AT_ONCE), **settings}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
 def read_records(session: SparkSession, path: str) -> DataFrame:
