@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Spark with two threads on this machine; a few partitions are enough for small tables."""
+    pytest.importorskip("pyspark", reason="tests of Spark need the extra 'spark'")
     settings = {
         "spark.sql.shuffle.partitions": "3",
         "spark.ui.showConsoleProgress": "false",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from dame.device.questions import Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.plans import Plan
@@ -24,6 +26,7 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
+@cache
 def plans(users: int, bounds: tuple[float, float] = (-1.0, 1.0), study: str = "study") -> dict[str, Plan]:
     """A plan of every protocol."""
     sizes = Sizes.parse("uniform:1:60")
