@@ -13,8 +13,8 @@ import numpy as np
 from dame.device.questions import Question
 from dame.device.reports import report_bytes
 from dame.engines.report_tallies import Counted, count_rows, matrix
+from dame.engines.spark_sessions import sentences
 from dame.engines.spark_tables import Batches, collected
-from dame.errors import InvalidInput
 from dame.tally import Tally
 
 if TYPE_CHECKING:
@@ -23,13 +23,8 @@ if TYPE_CHECKING:
 
 def tally_on_spark(session: SparkSession, question: Question, paths: Sequence[Path | str]) -> Counted:
     """The tally of all reports in some files, as `tally_files` gives it; a damaged file stops it."""
-    from pyspark.errors import PySparkException
-
-    try:
+    with sentences("reports", [str(path) for path in paths]):
         parts = collected(_ids(session.read.parquet(*map(str, paths))), partial(_count, question))
-    except PySparkException as problem:
-        reason = str(problem).splitlines()[0]
-        raise InvalidInput("reports", [str(path) for path in paths], f"files that Spark reads ({reason})") from None
     counted = Counted(tally=Tally.zero(question))
     for part in parts:
         counted += Counted(tally=Tally.from_json(part["tally"], question), rejected=part["rejected"])

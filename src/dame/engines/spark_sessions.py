@@ -8,6 +8,8 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,12 +59,30 @@ def read_records(session: SparkSession, path: str) -> DataFrame:
         raise InvalidInput("table", path, f"files whose names end in {', '.join(_READERS)}")
     options = {"header": True, "inferSchema": True, "sep": "\t" if path.lower().endswith(".tsv") else ","}
     reader = session.read.options(**options) if kind == "csv" else session.read
-    try:
+    with sentences("table", path):
         return reader.format(kind).load(path)
-    except Exception as problem:
-        if type(problem).__name__ not in ("AnalysisException", "ParseException"):
-            raise
-        raise InvalidInput("table", path, f"a table that Spark reads ({str(problem).splitlines()[0]})") from None
+
+
+@contextmanager
+def sentences(field: str, value: object) -> Iterator[None]:
+    """Turns what Spark complains about into one sentence; what goes wrong in our code on a worker stays as it is."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException, PythonException
+
+    try:
+        yield
+    except PythonException:
+        raise
+    except PySparkException as problem:
+        raise InvalidInput(field, value, f"something that Spark reads ({_first_line(problem)})") from None
+    except Py4JJavaError as problem:
+        raise InvalidInput(
+            field, value, f"something that Spark reads ({_first_line(problem.java_exception)})"
+        ) from None
+
+
+def _first_line(problem: object) -> str:
+    return str(problem).strip().splitlines()[0]
 
 
 def _prepare_this_machine() -> None:

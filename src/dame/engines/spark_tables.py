@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dame.engines.answers import Asked, tally_all
 from dame.engines.layout import Layout
 from dame.engines.reduced import read_batches
+from dame.engines.spark_sessions import sentences
 from dame.engines.sql import SPARK, Reduction
 from dame.engines.survey import Survey, added
 from dame.tally import Tally, merged
@@ -47,7 +48,8 @@ class SparkTable:
     def survey(self) -> Survey:
         """What was counted; the first call reads the records."""
         if self._survey is None:
-            parts = collected(self._reduced, _survey)
+            with sentences("table", "this one"):
+                parts = collected(self._reduced, _survey)
             self._survey = added(_survey_from(part) for part in parts).check()
         return self._survey
 
