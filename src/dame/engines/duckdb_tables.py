@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dame.engines.layout import Layout
 from dame.engines.reduced import Part, read_batches
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Progress = Callable[[int], None]
+Result = TypeVar("Result")
 
 USERS_AT_ONCE = 2**17
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -60,10 +61,9 @@ def memory_bytes(text: str) -> int:
 
 def _parts(session: duckdb.DuckDBPyConnection, query: str, progress: Progress) -> Iterator[Part]:
     relation = session.sql(query)
-    with _watched(session, progress):
-        # The name of this method changed between versions 1 and 2.
-        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-        yield from read_batches(reader(USERS_AT_ONCE))
+    # The name of this method changed between versions 1 and 2.
+    reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    yield from read_batches(_awaited(session, lambda: reader(USERS_AT_ONCE), progress))
 
 
 def _query(table: str, layout: Layout) -> str:
@@ -142,19 +142,14 @@ def _first_line(problem: Exception) -> str:
     return str(problem).splitlines()[0]
 
 
-@contextmanager
-def _watched(session: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[None]:
-    """Tells how far a query is while it runs."""
-    over = threading.Event()
-
-    def look() -> None:
-        while not over.wait(SECONDS_BETWEEN_LOOKS):
-            progress(max(int(session.query_progress()), 0))
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
+def _awaited(session: duckdb.DuckDBPyConnection, work: Callable[[], Result], progress: Progress) -> Result:
+    """What the work returns. It runs on another thread, because DuckDB does not hear Ctrl-C while it works on this."""
+    with ThreadPoolExecutor(1) as thread:
+        result = thread.submit(work)
+        try:
+            while not wait([result], SECONDS_BETWEEN_LOOKS).done:
+                progress(max(int(session.query_progress()), 0))
+        except BaseException:
+            session.interrupt()
+            raise
+    return result.result()
