@@ -1,0 +1,97 @@
+// The one place where private records are read: `answer(question, records)`.
+
+import { discreteLaplace, SystemCoins } from "./coins.js";
+import { clamp, summarise } from "./records.js";
+import { encode } from "./reports.js";
+
+/** {value, bytes}: a report on the records, drawn with the browser's generator.
+ *
+ * Every call draws afresh, and fresh noise averages away: a device keeps its first report and sends that one again.
+ * Privacy: for any two lists of records, of any lengths, the probabilities of any report differ by a factor of at most
+ * e^α. */
+export function answer(question, records) {
+  return answerWithCoins(question, records, new SystemCoins());
+}
+
+/** The report that given coins lead to: for tests and test vectors, never for a person's report. */
+export function answerWithCoins(question, records, coins) {
+  const person = summarise(records, question.low, question.high);
+  const value = drawn(question, person, coins);
+  return { value, bytes: encode(question, value) };
+}
+
+function drawn(question, person, coins) {
+  if (question.kind === "vote") return votedBits(question, person, coins);
+  if (question.noise.kind === "laplace") return noisyPoint(question, person, coins);
+  const arm = question.dither ? coins.words(1)[0] >> 63n : 0n;
+  const bit = coins.words(1)[0] < threshold(question, person, Number(arm)) ? 1n : 0n;
+  return 2n * arm + bit;
+}
+
+// --- votes
+
+/** The first and the last bin that a person votes for; [1, 0] when for none. */
+export function marks(question, person) {
+  const around = marksAround(question, binOf(question, person.mean));
+  return BigInt(person.size) >= question.min_size ? around : [1, 0];
+}
+
+/** The one bin that a mean belongs to. */
+export function binOf(question, mean) {
+  return clamp(Math.floor((mean - question.origin) / question.width), 0, Number(question.bins) - 1);
+}
+
+/** The first and the last bin that go with a bin. */
+export function marksAround(question, bin) {
+  const reach = Number(question.neighbours);
+  return [Math.max(bin - reach, 0), Math.min(bin + reach, Number(question.bins) - 1)];
+}
+
+function votedBits(question, person, coins) {
+  const [first, last] = marks(question, person);
+  // Everybody takes all words, voters or not.
+  const bits = coins.words(Number(question.bins)).map((word, bin) => {
+    const limit = first <= bin && bin <= last ? question.code.yes : question.code.no;
+    return word < limit ? "1" : "0";
+  });
+  return BigInt(`0b${bits.reverse().join("")}`);
+}
+
+// --- measurements
+
+/** The weight sqrt(size ∧ cap) of a person with so many records, but at least the least weight. */
+export function weight(question, size) {
+  const spread = question.between_sd;
+  const effective = spread > 0 ? size / (1 + size * (spread * spread)) : size;
+  const root = Math.sqrt(question.cap === null ? effective : Math.min(effective, question.cap));
+  return Math.max(root, question.least_weight);
+}
+
+/** The place of a person in the window, 0 at its left and 1 at its right end. */
+export function position(question, person, arm = 0) {
+  const centre = arm ? question.centre + question.dither : question.centre - question.dither;
+  const z = weight(question, person.size) * (person.mean - centre);
+  return clamp((z - question.left) / (question.right - question.left), 0, 1);
+}
+
+/** The nearest of the grid points 0 … steps. */
+function gridPoint(place, steps) {
+  return BigInt(Math.floor(place * steps + 0.5));
+}
+
+/** The integer threshold of a person's bit; never outside the two thresholds of the question. */
+export function threshold(question, person, arm = 0) {
+  const { low, high } = question.noise;
+  return low + (((high - low) * gridPoint(position(question, person, arm), 2 ** 32)) >> 32n);
+}
+
+/** A person's grid point before the noise. */
+export function pointOf(question, person) {
+  return gridPoint(position(question, person), Number(question.noise.steps));
+}
+
+function noisyPoint(question, person, coins) {
+  const { steps, scale } = question.noise;
+  const reach = 45n * scale;
+  return clamp(pointOf(question, person) + discreteLaplace(coins, scale), -reach, steps + reach);
+}

@@ -1,0 +1,38 @@
+// Who answers in which round: a public hash of the study and the participant, never the order of arrival.
+
+import { toHex, toInteger, utf8 } from "./bytes.js";
+import { InvalidInput } from "./errors.js";
+import { fractionOf, WORD } from "./exact.js";
+import { sha256 } from "./sha256.js";
+
+/** For each round but the last, the 64-bit hash value at which the next round begins. */
+export function roundBorders(shares) {
+  const exact = shares.map((share) => fractionOf(Number(share)));
+  // Denominators are powers of two: over the largest of them, all shares are integers.
+  const common = exact.reduce((largest, [, denominator]) => (denominator > largest ? denominator : largest), 1n);
+  const parts = exact.map(([numerator, denominator]) => numerator * (common / denominator));
+  const total = parts.reduce((sum, part) => sum + part, 0n);
+  let sum = 0n;
+  return parts.slice(0, -1).map((part) => {
+    sum += part;
+    return (WORD * sum) / total;
+  });
+}
+
+/** A 64-bit number that anybody can compute: the first 8 bytes of SHA-256 of study, line feed and participant. */
+export function participantHash(study, participant) {
+  const text = `${study}\n${participant}`;
+  if (/\p{Cs}/u.test(text)) throw new InvalidInput("participant", "half of a surrogate pair", "a text of whole characters");
+  return toInteger(sha256(utf8(text)).slice(0, 8));
+}
+
+/** The index of the round in which a participant answers. */
+export function roundOf(study, shares, participant) {
+  const hash = participantHash(study, participant);
+  return roundBorders(shares).filter((border) => border <= hash).length;
+}
+
+/** The name under which a token is hashed to a round; the collector stores this, and never the token. */
+export function participantName(token) {
+  return toHex(sha256(utf8(token)));
+}

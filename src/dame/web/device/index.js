@@ -1,0 +1,11 @@
+// The device: the only code that touches private data. It needs nothing but the browser.
+//
+//   const question = questionOf(parse(text));
+//   const report = answer(question, [7.5, 6.0, 8.25]);        // report.bytes is all that leaves
+
+export { answer } from "./answer.js";
+export { participantName, roundOf } from "./assignment.js";
+export { canonical, parse } from "./json.js";
+export { questionOf } from "./questions.js";
+export { decode, encode, reportBits, reportBytes } from "./reports.js";
+export { isSigned } from "./signature.js";
