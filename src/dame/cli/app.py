@@ -17,6 +17,7 @@ from dame.cli.demo import demo
 from dame.cli.pilot import pilot
 from dame.cli.plan import plan
 from dame.cli.reproduce import reproduce
+from dame.cli.serve import serve
 from dame.cli.simulate import simulate
 from dame.cli.tally import tally
 from dame.errors import DameError, MissingExtra
@@ -34,7 +35,7 @@ app = typer.Typer(
     help="Means of data that never leave people's devices (user-level local differential privacy).\n\n"
     "Start with `dame demo`, then plan your own study: `dame plan --users 10000 --alpha 0.5 --sizes poisson:5`.",
 )
-for command in (demo, plan, pilot, ask, answer, tally, simulate, bounds, audit, reproduce):
+for command in (demo, plan, pilot, ask, answer, tally, simulate, bounds, audit, reproduce, serve):
     app.command()(command)
 
 # Typer brings its own copy of Click's exceptions in some versions: take the class from where Typer has it.

@@ -7,6 +7,7 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from dame.device.exact import WORD
 from dame.errors import InvalidInput
@@ -14,6 +15,11 @@ from dame.errors import InvalidInput
 
 def round_borders(shares: Sequence[float]) -> tuple[int, ...]:
     """For each round but the last, the 64-bit hash value at which the next round begins."""
+    return _borders(tuple(shares))
+
+
+@lru_cache(maxsize=256)
+def _borders(shares: tuple[float, ...]) -> tuple[int, ...]:
     total = sum(map(Fraction, shares))
     return tuple(int(WORD * part / total) for part in itertools.accumulate(map(Fraction, shares)))[:-1]
 

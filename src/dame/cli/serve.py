@@ -1,0 +1,95 @@
+"""`dame serve`: the collection service."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from dame.cli import options, output
+from dame.errors import MissingExtra
+
+
+def serve(
+    database: Annotated[
+        str,
+        typer.Option(
+            "--database",
+            envvar="DAME_DATABASE",
+            metavar="WHERE",
+            help="A file (SQLite), or postgresql://user@host/name.",
+        ),
+    ] = "dame.sqlite",
+    host: Annotated[
+        str, typer.Option("--host", envvar="DAME_HOST", metavar="ADDRESS", help="Where to listen.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        str, typer.Option("--port", envvar="DAME_PORT", metavar="PORT", help="On which port; 0 takes a free one.")
+    ] = "8000",
+    operator_key: Annotated[
+        str | None,
+        typer.Option(
+            "--operator-key",
+            envvar="DAME_OPERATOR_KEY",
+            metavar="SECRET",
+            help="Who may create studies; needed beyond this machine. Better in the environment than on the line.",
+        ),
+    ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option("--public-url", envvar="DAME_PUBLIC_URL", metavar="URL", help="What invitation links begin with."),
+    ] = None,
+    trusted_proxy: Annotated[
+        str | None,
+        typer.Option(
+            "--trusted-proxy",
+            envvar="DAME_TRUSTED_PROXY",
+            metavar="ADDRESS",
+            help="The proxy whose headers are believed.",
+        ),
+    ] = None,
+    rate_limit: Annotated[
+        float,
+        typer.Option("--rate-limit", envvar="DAME_RATE_LIMIT", help="Requests a second for each address; 0 for none."),
+    ] = 500.0,
+    refusal_limit: Annotated[
+        float,
+        typer.Option(
+            "--refusal-limit", envvar="DAME_REFUSAL_LIMIT", help="Wrong secrets a second for each address; 0 for none."
+        ),
+    ] = 10.0,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Serve studies to people's own devices: an API, a page to take part, and a page to watch.
+
+    Logs are JSON lines on standard error; they hold no report, token or address. Stop it with Ctrl-C.
+
+    Example: `dame serve --database study.sqlite`
+    """
+    options.seed_number(seed)  # secrets are never drawn from a seed
+    try:
+        from dame.service.server import configured, run
+        from dame.service.settings import Settings
+    except ImportError:
+        raise MissingExtra("the collection service", "service") from None
+    settings = Settings(
+        database=database,
+        host=host,
+        port=options.whole_number("port", port, 0, 65535),
+        operator_key=operator_key,
+        public_url=public_url,
+        trusted_proxy=trusted_proxy,
+        rate_limit=rate_limit,
+        refusal_limit=refusal_limit,
+    )
+
+    def listening(address: str) -> None:
+        if as_json:
+            output.print_json({"listening": address, "database": database.partition("://")[0]})
+        else:
+            output.people.print(f"listening on {address}; the dashboard is {address}/dashboard", markup=False)
+        sys.stdout.flush()
+
+    run(configured(settings), listening)

@@ -1,0 +1,173 @@
+"""The database behind the service: SQLite in WAL mode or PostgreSQL, with the same transactions and statements.
+
+A commit returns when the data are on the disk (`synchronous = FULL`; PostgreSQL's default).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, create_engine, event, exc, make_url
+from sqlalchemy.engine import URL, Engine
+
+from dame.errors import DameError, InvalidInput, MissingExtra
+from dame.service.migrations import MIGRATIONS, Step, migrate
+
+LOCK_SECONDS = 5.0
+"""How long a transaction waits for another one before the service says that it is unavailable."""
+
+Found = tuple[bytes, int, int, bytes | None]
+"""A token's hash, its participant, the participant's round, and her report if she has sent one."""
+
+_FIND = (
+    "SELECT p.token_hash, p.id, p.round_id, r.report FROM participants p"
+    " LEFT JOIN reports r ON r.round_id = p.round_id AND r.participant_id = p.id WHERE p.token_hash "
+)
+_GONE = (exc.OperationalError, exc.InterfaceError, exc.InternalError, exc.TimeoutError)
+
+
+class Unavailable(DameError):
+    """The database did not answer, or could not write: what was asked for may be tried again."""
+
+
+class Database:
+    """Transactions on one database; the tables are brought up to date when it is opened."""
+
+    def __init__(self, address: str, steps: Sequence[Step] = MIGRATIONS) -> None:
+        self.url = database_url(address)
+        self.engine = _sqlite(self.url) if self.url.get_backend_name() == "sqlite" else _postgresql(self.url)
+        try:
+            with self.writing() as connection:
+                migrate(connection, steps)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.engine.dialect.name
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
+        with _translated(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: committed to the disk at its end, or nothing of it."""
+        with _translated(), self.engine.connect().execution_options(dame_writes=True) as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self.engine.dispose()
+
+    # --- what is done for thousands of people at once is said in each database's own words
+
+    def lock(self) -> str:
+        """What a SELECT ends with whose rows nobody else may change: SQLite has one writer at a time anyway."""
+        return " FOR UPDATE" if self.dialect == "postgresql" else ""
+
+    def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
+        """Those of the tokens that were given out, with the reports that came with them."""
+        if self.dialect == "postgresql":
+            rows = connection.exec_driver_sql(_FIND + "= ANY(%s)", (list(hashes),))
+        else:
+            rows = connection.exec_driver_sql(f"{_FIND} IN ({','.join('?' * len(hashes))})", tuple(hashes))
+        return [(bytes(row[0]), row[1], row[2], None if row[3] is None else bytes(row[3])) for row in rows]
+
+    def add_reports(self, connection: Connection, rows: Sequence[tuple[int, int, bytes]]) -> None:
+        """Stores reports: round, participant, bytes."""
+        _insert_many(connection, self.dialect, "reports (round_id, participant_id, report)", rows, "bigint", "bigint")
+
+    def add_participants(self, connection: Connection, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Stores participants: round, hash of the token."""
+        _insert_many(connection, self.dialect, "participants (round_id, token_hash)", rows, "bigint")
+
+    def reports(self, connection: Connection, round_id: int, at_once: int, *, shuffled: bool) -> Iterator[list[bytes]]:
+        """The reports of a round, so many at once; shuffled for whoever must not know in which order they came."""
+        order = "random()" if shuffled else "participant_id"
+        mark = "%s" if self.dialect == "postgresql" else "?"
+        query = f"SELECT report FROM reports WHERE round_id = {mark} ORDER BY {order}"
+        streaming = connection.execution_options(stream_results=True, max_row_buffer=at_once)
+        with streaming.exec_driver_sql(query, (round_id,)) as rows:
+            for part in rows.partitions(at_once):
+                yield [bytes(row[0]) for row in part]
+
+
+def database_url(address: str) -> URL:
+    """The address as SQLAlchemy wants it: a file name, sqlite:///FILE or postgresql://…"""
+    if "://" not in address:
+        return URL.create("sqlite+pysqlite", database=os.fspath(Path(address)))
+    try:
+        url = make_url(address)
+    except exc.ArgumentError:
+        raise InvalidInput("database", address, "a file name, or postgresql://user@host/name") from None
+    kind = url.drivername.partition("+")[0]
+    if kind not in ("sqlite", "postgresql", "postgres"):
+        raise InvalidInput("database", kind, "a file name, or postgresql://user@host/name")
+    return url.set(drivername="sqlite+pysqlite" if kind == "sqlite" else "postgresql+psycopg")
+
+
+def _sqlite(url: URL) -> Engine:
+    if not url.database or url.database == ":memory:":
+        raise InvalidInput("database", str(url), "a file: the memory is not durable")
+    engine = create_engine(url, connect_args={"timeout": LOCK_SECONDS}, pool_size=8, max_overflow=16)
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions begin where this module says so
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -65536"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A writer that began as a reader could not wait for another writer.
+        writes = connection.get_execution_options().get("dame_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise MissingExtra("PostgreSQL", "service") from None
+    wait = f"-c lock_timeout={int(LOCK_SECONDS * 1000)} -c synchronous_commit=on"
+    return create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_size=8,
+        max_overflow=16,
+        connect_args={"options": wait, "connect_timeout": int(LOCK_SECONDS)},
+    )
+
+
+def _insert_many(
+    connection: Connection, dialect: str, into: str, rows: Sequence[tuple[object, ...]], *kinds: str
+) -> None:
+    if not rows:
+        return
+    if dialect == "postgresql":
+        arrays = ", ".join(f"%s::{kind}[]" for kind in (*kinds, "bytea"))
+        columns = tuple(map(list, zip(*rows, strict=True)))
+        connection.exec_driver_sql(f"INSERT INTO {into} SELECT * FROM unnest({arrays})", columns)
+    else:
+        marks = ", ".join("?" * len(rows[0]))
+        connection.exec_driver_sql(f"INSERT INTO {into} VALUES ({marks})", list(rows))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except _GONE as problem:
+        reason = str(getattr(problem, "orig", problem)).partition("\n")[0]
+        raise Unavailable(f"the database is not available: {reason}") from problem

@@ -1,0 +1,120 @@
+"""What the service says about a study: to everybody, and to its administrator."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import RowMapping, text
+
+from dame.device.questions import Measure, question_from_json
+from dame.service.database import Database
+from dame.service.problems import Problem
+from dame.service.schedule import iso
+from dame.service.studies import Study
+from dame.tally import Tally
+from dame.watch import vote_histogram, window_ends
+
+_ROUNDS = text("SELECT * FROM rounds WHERE study_id = :study ORDER BY round")
+_REJECTED = text("SELECT reason, count FROM rejections WHERE study_id = :study ORDER BY reason")
+_STATES = {"waiting": "waiting", "open": "open", "closing": "closed", "closed": "closed"}
+
+
+def public_document(database: Database, study: Study) -> dict[str, object]:
+    """What everybody may know: the plan, the key, and which round is open. No counts."""
+    with database.reading() as connection:
+        rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
+    brief = study.plan.brief
+    return {
+        "study": study.study,
+        "title": study.title,
+        "state": study.state,
+        "plan": study.document,
+        "plan_id": study.plan_id,
+        "plan_canonical": study.plan_text,
+        "public_key": study.public_key,
+        "alpha": brief.alpha,
+        "bounds": [brief.low, brief.high],
+        "current_round": _current(rows),
+        "shares": list(study.plan.shares),
+        "rounds": [
+            {
+                "round": row["round"],
+                "name": row["name"],
+                "kind": row["kind"],
+                "state": _STATES[row["state"]],
+                "deadline": iso(row["deadline"]),
+            }
+            for row in rows
+        ],
+    }
+
+
+def status_document(database: Database, study: Study) -> dict[str, object]:
+    """What the administrator sees: counts, histograms, windows, refusals, and the estimate once there is one."""
+    with database.reading() as connection:
+        rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
+        rejected: dict[str, int] = dict(connection.execute(_REJECTED, {"study": study.id}).tuples().all())
+    brief = study.plan.brief
+    return {
+        "study": study.study,
+        "title": study.title,
+        "state": study.state,
+        "protocol": study.plan.protocol,
+        "alpha": brief.alpha,
+        "bounds": [brief.low, brief.high],
+        "users_planned": brief.users,
+        "invited": sum(row["invited"] for row in rows),
+        "current_round": _current(rows),
+        "rounds": [_round_document(study, row) for row in rows],
+        "rejected": rejected,
+        "estimate": study.estimate,
+        "shift_by_1_percent": study.shift,
+    }
+
+
+def result_document(study: Study) -> dict[str, object]:
+    """The estimate of a finished study."""
+    if study.estimate is None:
+        raise Problem("not-finished", "the study is still running: there is no estimate yet")
+    return study.estimate
+
+
+def _current(rows: Any) -> int | None:
+    return next((row["round"] for row in rows if row["state"] == "open"), None)
+
+
+def _round_document(study: Study, row: RowMapping) -> dict[str, object]:
+    share = study.plan.rounds[row["round"]].share
+    return {
+        "round": row["round"],
+        "name": row["name"],
+        "kind": row["kind"],
+        "state": _STATES[row["state"]],
+        "expected": round(share * study.plan.users),
+        "invited": row["invited"],
+        "reports": row["reports"],
+        "opened_at": iso(row["opened_at"]),
+        "closed_at": iso(row["closed_at"]),
+        "close_at_count": row["close_at_count"],
+        "deadline": iso(row["deadline"]),
+        "histogram": _histogram(study, row),
+        "window": _window(study, row),
+    }
+
+
+def _histogram(study: Study, row: RowMapping) -> dict[str, object] | None:
+    if row["tally"] is None or row["kind"] != "vote":
+        return None
+    votes = Tally.from_json(json.loads(row["tally"]), question_from_json(json.loads(row["question"])))
+    histogram = vote_histogram(study.plan, votes)
+    return None if histogram is None else histogram.to_json()
+
+
+def _window(study: Study, row: RowMapping) -> dict[str, object] | None:
+    if row["question"] is None or row["kind"] != "measure":
+        return None
+    question = question_from_json(json.loads(row["question"]))
+    assert isinstance(question, Measure)
+    centre, low, high = window_ends(study.plan.brief, question)
+    return {"centre": centre, "low": low, "high": high}

@@ -1,0 +1,88 @@
+"""The outermost layer: limits, security headers, counting, logging, and the last word on errors."""
+
+from __future__ import annotations
+
+import time
+import traceback
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dame.service.answers import problem_of, send_problem
+from dame.service.limits import RateLimit, limited
+from dame.service.logs import Log
+from dame.service.metrics import Metrics
+from dame.service.problems import Problem
+from dame.service.settings import DOCUMENT_BYTES, Settings
+
+BURST = 4
+"""Seconds' worth of requests that an address may make at once."""
+GUESSES = frozenset({401, 403, 404})
+"""Answers to somebody who may be guessing secrets."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+
+
+class Guard:
+    """Wraps an application."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, log: Log) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._log = log
+        self._requests = RateLimit(settings.rate_limit, BURST * settings.rate_limit)
+        self._guesses = RateLimit(settings.refusal_limit, BURST * settings.refusal_limit)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begin, status = time.perf_counter(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+            await send(message)
+
+        address = scope["client"][0] if scope.get("client") else ""
+        try:
+            self._check(address)
+            await self._app(scope, limited(receive, DOCUMENT_BYTES), answer)
+        except Exception as error:
+            if status:  # too late for another answer
+                raise
+            await self._last_word(error, answer)
+        if status in GUESSES:
+            self._guesses.take(address)
+        self._note(scope, status, time.perf_counter() - begin)
+
+    def _check(self, address: str) -> None:
+        if not self._requests.take(address) or self._guesses.spent(address):
+            raise Problem("rate-limited", "too many requests from this address: try again in a few seconds")
+
+    async def _last_word(self, error: Exception, send: Send) -> None:
+        problem = problem_of(error)
+        if problem.reason == "failed":
+            # Where it happened, never what was in the hands of the code that failed.
+            frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
+            self._log.event("failed", error=type(error).__name__, where=frames)
+        await send_problem(send, problem)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"]
+        self._metrics.request(method, status)
+        if not (method == "POST" and status == 200):
+            milliseconds = round(1000 * seconds, 1)
+            self._log.event("request", method=method, path=scope["path"][:200], status=status, ms=milliseconds)

@@ -1,0 +1,34 @@
+"""Opening a round: its question is frozen and signed, and from then on never changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, text
+
+from dame.device.questions import Question, canonical, question_id
+from dame.service.schedule import kept_deadline
+from dame.service.signing import signature
+
+if TYPE_CHECKING:
+    from dame.service.studies import Study
+
+_OPEN = text(
+    "UPDATE rounds SET state = 'open', question = :question, question_id = :question_id, signature = :signature,"
+    " opened_at = :now, deadline = :deadline WHERE study_id = :study AND round = :round AND state = 'waiting'"
+)
+_DEADLINES = text("SELECT round, deadline FROM rounds WHERE study_id = :study AND round <= :round ORDER BY round")
+
+
+def open_round(connection: Connection, study: Study, question: Question, now: float) -> None:
+    """Opens the round of a question."""
+    where = {"study": study.id, "round": question.round}
+    deadlines: dict[int, float | None] = dict(connection.execute(_DEADLINES, where).tuples().all())
+    values = {
+        "question": canonical(question.to_json()).decode("ascii"),
+        "question_id": question_id(question),
+        "signature": signature(study.signing_key, study.plan_id, question),
+        "now": now,
+        "deadline": kept_deadline(deadlines[question.round], deadlines.get(question.round - 1), now),
+    }
+    connection.execute(_OPEN, {**where, **values})

@@ -1,0 +1,207 @@
+"""The life of a round: waiting, open, closing, closed. Each step is one transaction, and can be taken again.
+
+`closing` lasts as long as the reports are counted: nothing is accepted any more, and a server that dies meanwhile
+leaves a round that the next one goes on with.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, text
+
+from dame.device.questions import Question, question_from_json
+from dame.device.reports import report_bytes
+from dame.edge import tally_reports
+from dame.estimate import Estimate
+from dame.protocols import next as next_step
+from dame.service.database import Database
+from dame.service.opening import open_round
+from dame.service.problems import Problem
+from dame.service.schedule import iso
+from dame.service.studies import Clock, Studies, Study
+from dame.tally import Tally
+
+BYTES_AT_ONCE = 2**24
+"""Bytes of reports that are counted together."""
+
+_STATE = "SELECT id, state, opened_at FROM rounds WHERE study_id = :study AND round = :round"
+_BEGIN_CLOSE = text("UPDATE rounds SET state = 'closing', closed_at = :now WHERE id = :id AND state = 'open'")
+_ROUNDS = "SELECT id, state, tally, question FROM rounds WHERE study_id = :study ORDER BY round"
+_TALLY = text("UPDATE rounds SET state = 'closed', tally = :tally WHERE id = :id")
+_ESTIMATE = text("UPDATE studies SET estimate = :estimate WHERE id = :id")
+_DUE = text(
+    "SELECT s.study, r.round FROM rounds r JOIN studies s ON s.id = r.study_id WHERE r.state = 'closing'"
+    " OR (r.state = 'open' AND (r.reports >= r.close_at_count OR (r.deadline <= :now AND r.reports > 0))) ORDER BY r.id"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The question of an open round, with its signature."""
+
+    document: dict[str, object]
+    canonical: str
+    question_id: str
+    plan_id: str
+    signature: str
+
+    def to_json(self) -> dict[str, object]:
+        """What a device is told."""
+        return {
+            "question": self.document,
+            "question_id": self.question_id,
+            "plan_id": self.plan_id,
+            "signature": self.signature,
+            "canonical": self.canonical,
+        }
+
+
+class Rounds:
+    """The rounds of all studies of one database."""
+
+    def __init__(self, database: Database, studies: Studies, clock: Clock = time.time) -> None:
+        self._database = database
+        self._studies = studies
+        self._clock = clock
+
+    def question(self, study: Study, index: int) -> Asked:
+        """The question of an open round; a Problem says when a round opens, or that it is over."""
+        query = (
+            "SELECT r.*, b.deadline AS before FROM rounds r"
+            " LEFT JOIN rounds b ON b.study_id = r.study_id AND b.round = r.round - 1"
+            " WHERE r.study_id = :study AND r.round = :round"
+        )
+        check_round(study, index)
+        with self._database.reading() as connection:
+            row = connection.execute(text(query), {"study": study.id, "round": index}).mappings().one()
+        if row["state"] == "waiting":
+            raise too_early(index, row["before"])
+        if row["state"] != "open":
+            raise too_late(index)
+        return Asked(
+            document=json.loads(row["question"]),
+            canonical=row["question"],
+            question_id=row["question_id"],
+            plan_id=study.plan_id,
+            signature=row["signature"],
+        )
+
+    def close(self, study: Study, index: int) -> None:
+        """Closes a round and opens the next, or keeps the estimate; closing a closed round changes nothing."""
+        check_round(study, index)
+        if self._begin(study, index):
+            self.finish(study, index)
+
+    def _begin(self, study: Study, index: int) -> bool:
+        """Whether the reports of the round are to be counted now."""
+        with self._database.writing() as connection:
+            query = text(_STATE + self._database.lock())
+            row = connection.execute(query, {"study": study.id, "round": index}).mappings().one()
+            if row["state"] == "waiting":
+                raise Problem("too-early", f"round {index} is not open yet: close the rounds before it first")
+            # A clock that was set back must not make a round end before it began.
+            now = max(self._clock(), row["opened_at"])
+            connection.execute(_BEGIN_CLOSE, {"id": row["id"], "now": now})
+            return bool(row["state"] != "closed")
+
+    def finish(self, study: Study, index: int) -> None:
+        """Counts the reports of a closing round, and takes the protocol's next step."""
+        with self._database.reading() as connection:
+            rows = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()
+            if rows[index]["state"] != "closing":
+                return
+            tally = self._count(connection, rows[index]["id"], _question(rows[index]["question"]))
+        tallies = [_stored(row["question"], row["tally"]) for row in rows[:index]]
+        step = next_step(study.plan, [*tallies, tally])
+        with self._database.writing() as connection:
+            rows = connection.execute(text(_ROUNDS + self._database.lock()), {"study": study.id}).mappings().all()
+            if rows[index]["state"] != "closing":
+                return  # another server was quicker, with the same outcome
+            connection.execute(_TALLY, {"id": rows[index]["id"], "tally": json.dumps(tally.to_json())})
+            if isinstance(step, Estimate):
+                connection.execute(_ESTIMATE, {"id": study.id, "estimate": json.dumps(step.to_json())})
+            else:
+                open_round(connection, study, step, self._clock())
+
+    def _count(self, connection: Connection, round_id: int, question: Question) -> Tally:
+        tally = Tally.zero(question)
+        length = report_bytes(question)
+        for part in self._database.reports(connection, round_id, max(BYTES_AT_ONCE // length, 1), shuffled=False):
+            tally = tally.merge(tally_reports(question, np.frombuffer(b"".join(part), np.uint8).reshape(-1, length)))
+        return tally
+
+    def recount(self, study: Study, index: int) -> Tally | None:
+        """The tally of a round, counted again from the stored reports; None before it was opened."""
+        with self._database.reading() as connection:
+            row = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()[index]
+            if row["question"] is None:
+                return None
+            return self._count(connection, row["id"], _question(row["question"]))
+
+    def tallies(self, study: Study) -> list[Tally]:
+        """The tallies of all closed rounds."""
+        with self._database.reading() as connection:
+            rows = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()
+        return [_stored(row["question"], row["tally"]) for row in rows if row["tally"] is not None]
+
+    def exported(self, study: Study, index: int) -> tuple[Question, Iterator[bytes]]:
+        """The question of a closed round, and its reports in random order."""
+        check_round(study, index)
+        with self._database.reading() as connection:
+            row = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()[index]
+        if row["state"] != "closed":
+            raise Problem("not-finished", f"round {index} is not closed yet")
+        question = _question(row["question"])
+        return question, self._stream(row["id"], max(BYTES_AT_ONCE // report_bytes(question), 1))
+
+    def _stream(self, round_id: int, at_once: int) -> Iterator[bytes]:
+        with self._database.reading() as connection:
+            for part in self._database.reports(connection, round_id, at_once, shuffled=True):
+                yield b"".join(part)
+
+    def due(self) -> Sequence[tuple[str, int]]:
+        """Rounds that are to be closed now: full, past their deadline, or left half-closed.
+
+        A round without a single report stays open past its deadline: closing it would end the study with nothing.
+        """
+        with self._database.reading() as connection:
+            return [(row[0], row[1]) for row in connection.execute(_DUE, {"now": self._clock()})]
+
+    def close_due(self) -> list[tuple[str, int]]:
+        """Closes what is due, and says what that was."""
+        closed = []
+        for name, index in self.due():
+            self.close(self._studies.get(name), index)
+            closed.append((name, index))
+        return closed
+
+
+def check_round(study: Study, index: int) -> None:
+    """Refuses a round that the study does not have."""
+    if not 0 <= index < len(study.plan.rounds):
+        raise Problem("unknown-round", f"the study has rounds 0 to {len(study.plan.rounds) - 1}")
+
+
+def too_early(index: int, opens_after: float | None) -> Problem:
+    """The refusal of somebody whose round is still to come, with the time from which to ask again, if it is known."""
+    when = iso(opens_after)
+    after = f"; that is planned for {when}" if when else ""
+    return Problem("too-early", f"round {index} opens when the one before it is closed{after}", opens_after=when)
+
+
+def too_late(index: int) -> Problem:
+    """The refusal of somebody whose round is over."""
+    return Problem("too-late", f"round {index} is closed")
+
+
+def _question(stored: str) -> Question:
+    return question_from_json(json.loads(stored))
+
+
+def _stored(question: str, tally: str) -> Tally:
+    return Tally.from_json(json.loads(tally), _question(question))

@@ -1,0 +1,65 @@
+"""When rounds close by themselves: at a number of reports, or at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dame import checks
+from dame.errors import InvalidInput
+
+MOST_REPORTS = 10**12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """For each round the number of reports and the time (seconds since 1970) at which it closes; None for neither."""
+
+    counts: Sequence[int | None] | None = None
+    deadlines: Sequence[float | None] | None = None
+
+    def fitting(self, rounds: int, now: float) -> Schedule:
+        """This schedule, checked against a plan's number of rounds and the time at which the study begins."""
+        for field, values in (("close_at_count", self.counts), ("deadlines", self.deadlines)):
+            if values is not None and len(values) != rounds:
+                raise InvalidInput(field, len(values), f"a list with an entry for each of the {rounds} rounds")
+        for count in self.counts or ():
+            if count is not None:
+                checks.whole("close_at_count", count, 1, MOST_REPORTS)
+        times = [now, *(deadline for deadline in self.deadlines or () if deadline is not None)]
+        if sorted(set(times)) != times:
+            raise InvalidInput("deadlines", list(map(iso, times[1:])), "times to come, each after the one before")
+        return self
+
+    def count_of(self, index: int) -> int | None:
+        """The number of reports at which a round closes."""
+        return None if self.counts is None else self.counts[index]
+
+    def deadline_of(self, index: int) -> float | None:
+        """The time at which a round is planned to close."""
+        return None if self.deadlines is None else self.deadlines[index]
+
+
+def kept_deadline(planned: float | None, before: float | None, now: float) -> float | None:
+    """The deadline of a round that opens now: the planned one; a round that opens late keeps its length.
+
+    `before` is when the round before it was planned to close.
+    """
+    if planned is None or before is None or now <= before:
+        return planned
+    return planned + (now - before)
+
+
+def seconds(moment: str) -> float:
+    """A time as people write it, such as 2031-05-01T12:00:00+02:00, in seconds since 1970; UTC if it names no zone."""
+    try:
+        parsed = datetime.fromisoformat(moment)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise InvalidInput("deadline", moment, "a time such as 2031-05-01T12:00:00+00:00") from None
+
+
+def iso(moment: float | None) -> str | None:
+    """A time in seconds since 1970 as people read it, in UTC."""
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
