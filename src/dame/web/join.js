@@ -1,0 +1,201 @@
+// The page of a participant: check the invitation, read her numbers, draw one report, show it, send it.
+
+import { fromHex, toHex } from "./device/bytes.js";
+import { answer, decode, parse, participantName, questionOf } from "./device/index.js";
+import { checkedQuestion, checkPinned, invitationOf, pinOf, Refusal, termsOf } from "./join/invitation.js";
+import { openMemory } from "./join/memory.js";
+import { columnOf, likelyColumn, tableOf, typedNumbers } from "./join/readings.js";
+import { showChecked, showRead, showReport, showTerms } from "./join/views.js";
+import { ask, pathOf } from "./page/api.js";
+import { byId, fill, h, show } from "./page/dom.js";
+import { moment, plural, short } from "./page/words.js";
+
+const PAUSES = [1000, 2000, 4000];
+const LARGEST_FILE = 200e6;
+
+let memory;
+let invitation;
+let terms;
+
+async function begin() {
+  ["refusal", "terms", "numbers", "report", "done"].forEach((id) => show(byId(id), false));
+  try {
+    invitation = invitationOf(location.hash);
+    memory ??= await opened();
+    await meet();
+  } catch (problem) {
+    refuse(problem);
+  }
+}
+
+async function opened() {
+  try {
+    return await openMemory();
+  } catch {
+    throw new Refusal("This browser keeps no memory for this page (a private window?). Without one it could not make sure that you answer only once.");
+  }
+}
+
+async function meet() {
+  terms = termsOf(parse(await ask(pathOf(invitation.study))), invitation);
+  const stored = await memory.enrol(pinOf(terms));
+  checkPinned(stored, terms);
+  showTerms(terms, null);
+  if (stored.report && stored.report.participant !== participantName(invitation.token)) {
+    throw new Refusal("Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: please use your own device.");
+  }
+  if (stored.sent) return finish(stored);
+  const question = await checkedQuestion(parse(await ask(pathOf(terms.study, "rounds", terms.round, "question"))), terms);
+  showTerms(terms, question);
+  showChecked(terms, question, invitation);
+  show(byId("terms"));
+  if (!stored.report) return askForNumbers(question);
+  if (stored.report.id !== question.id) throw new Refusal("The study asks you a second question. You have answered one, and one is all that you agreed to.");
+  return present(stored.report, null);
+}
+
+// --- her numbers
+
+function askForNumbers(question) {
+  let read = { numbers: [], bad: [] };
+  let table = null;
+  const update = (found) => {
+    read = found;
+    showRead(read, terms, byId("leave").checked);
+    show(byId("leave-field"), read.bad.length > 0 && read.numbers.length > 0);
+    byId("draw").disabled = read.numbers.length === 0 || (read.bad.length > 0 && !byId("leave").checked);
+  };
+  byId("file").onchange = async ({ target }) => {
+    byId("typed").value = "";
+    table = await tableFrom(target.files[0]);
+    if (table) update(chooseColumn(table));
+  };
+  byId("column").onchange = ({ target }) => update(columnOf(table, Number(target.value)));
+  byId("typed").oninput = ({ target }) => {
+    byId("file").value = "";
+    show(byId("column-field"), false);
+    update(typedNumbers(target.value));
+  };
+  byId("leave").onchange = () => update(read);
+  byId("draw").onclick = () => draw(question, read.numbers).catch(refuse);
+  show(byId("numbers"));
+}
+
+async function tableFrom(file) {
+  if (!file) return null;
+  if (file.size > LARGEST_FILE) {
+    fill(byId("read"), h("p", { class: "error" }, "This file is larger than 200 MB."));
+    return null;
+  }
+  return tableOf(await file.text());
+}
+
+function chooseColumn(table) {
+  const likely = likelyColumn(table);
+  fill(byId("column"), table.columns.map((name, index) => h("option", { value: index, selected: index === likely }, name)));
+  show(byId("column-field"), table.columns.length > 1);
+  return columnOf(table, Math.max(likely, 0));
+}
+
+// --- her report
+
+async function draw(question, numbers) {
+  byId("draw").disabled = true;
+  const size = numbers.length;
+  const hex = toHex(answer(question, numbers).bytes);
+  const report = { participant: participantName(invitation.token), id: question.id, question: question.canonical, hex };
+  const kept = (await memory.keepReport(terms.study, report)).report;
+  forgetNumbers();
+  // Another tab may have been first: its report is the one that counts.
+  present(kept, kept.hex === hex ? size : null);
+  byId("report").focus();
+}
+
+function forgetNumbers() {
+  byId("typed").value = "";
+  byId("file").value = "";
+  fill(byId("read"));
+  ["onchange", "oninput", "onclick"].forEach((event) => ["file", "column", "typed", "leave", "draw"].forEach((id) => (byId(id)[event] = null)));
+  show(byId("numbers"), false);
+}
+
+function present(report, size) {
+  const question = questionOf(parse(report.question));
+  show(byId("report"));
+  showReport(question, decode(question, fromHex("report", report.hex)), report.hex, size);
+  byId("send").onclick = () => send(report);
+}
+
+async function send(report) {
+  const button = byId("send");
+  button.disabled = true;
+  byId("send-error").textContent = "";
+  try {
+    await withRetries(() => ask(pathOf(terms.study, "reports"), { method: "POST", secret: invitation.token, body: fromHex("report", report.hex) }));
+    finish(await memory.markSent(terms.study, new Date().toISOString()));
+    byId("done").focus();
+  } catch (problem) {
+    byId("send-error").textContent = `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
+    button.disabled = false;
+  }
+}
+
+/** Tries again where the service may only be busy; always the same bytes. */
+async function withRetries(action) {
+  for (const pause of PAUSES) {
+    try {
+      return await action();
+    } catch (problem) {
+      if (problem.reason !== "unreachable" && !(problem.status >= 500 || problem.status === 429)) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+  return action();
+}
+
+async function finish(stored) {
+  ["refusal", "terms", "numbers", "report"].forEach((id) => show(byId(id), false));
+  byId("done-text").textContent = `It was sent on ${moment(stored.sent)}. There is nothing more to do; opening this invitation again sends nothing new.`;
+  const answered = (await memory.all()).filter(({ report }) => report);
+  const total = answered.reduce((sum, { alpha }) => sum + alpha, 0);
+  byId("spent").textContent = `Answered with this browser, at this service: ${plural(answered.length, "study", "studies")}, α = ${short(total)} in all.`;
+  show(byId("done"));
+}
+
+// --- refusals
+
+const SENTENCES = {
+  "unknown-study": "There is no such study at this service.",
+  "unknown-token": "This invitation is not known to the study.",
+  "too-late": "Your round of this study is over.",
+  conflict: "The study has already received another report for this invitation.",
+  "rate-limited": "The service is busy.",
+  unavailable: "The service is not ready.",
+};
+
+function sentenceOf(problem) {
+  return SENTENCES[problem.reason] ?? problem.message;
+}
+
+function refuse(problem) {
+  const early = problem.reason === "too-early";
+  const later = early || problem.reason === "unreachable" || problem.status >= 500 || problem.status === 429;
+  ["numbers", "report"].forEach((id) => show(byId(id), false));
+  byId("refusal").className = early ? "card" : "card stop";
+  byId("refusal-title").textContent = early ? "It is not your turn yet" : "Nothing was sent";
+  byId("refusal-text").textContent = early ? earlySentence(problem.body) : sentenceOf(problem);
+  byId("refusal-help").textContent = later ? "Keep your invitation and open it again later." : "Your numbers have not left this device. Ask whoever invited you.";
+  if (!terms) byId("lead").textContent = "This invitation cannot be used now.";
+  show(byId("again"), later);
+  show(byId("refusal"));
+  if (!(problem instanceof Refusal) && !problem.reason) console.error(problem);
+}
+
+function earlySentence({ opens_after: time }) {
+  const when = time ? `after ${moment(time)}` : "when the one before it is closed";
+  return `You answer in round ${terms.round + 1} of ${terms.shares.length}. It opens ${when}.`;
+}
+
+byId("again").addEventListener("click", begin);
+addEventListener("hashchange", begin);
+begin();

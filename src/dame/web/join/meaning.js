@@ -1,0 +1,77 @@
+// What a report could mean: how likely the very same report would be, had the person's average been another one.
+//
+// These are doubles for people to look at. What protects the person is exact: see device/questions.js.
+
+import { binOf, marksAround, pointOf, threshold } from "../device/answer.js";
+import { WORD } from "../device/exact.js";
+
+const PLACES = 41;
+
+/** {places, silent}: for averages across the bounds {mean, from, to, likelihood}, relative to the largest likelihood.
+ *
+ * `silent` is the likelihood for somebody with too few records to vote; null where everybody's answer counts. */
+export function possibilities(question, value, size) {
+  const vote = question.kind === "vote";
+  const counted = vote && BigInt(size) < question.min_size ? Number(question.min_size) : size;
+  const places = vote ? bins(question).filter(({ from, to }) => from < to) : evenly(question);
+  const logs = places.map(({ mean }) => logLikelihood(question, value, { size: counted, mean: inner(question, mean) }));
+  const silent = vote && question.min_size > 1n ? 0 : null;
+  const largest = Math.max(...logs, ...(silent === null ? [] : [silent]));
+  return {
+    places: places.map((place, index) => ({ ...place, likelihood: Math.exp(logs[index] - largest) })),
+    silent: silent === null ? null : Math.exp(silent - largest),
+  };
+}
+
+/** The logarithm of the probability of a report, up to a number that is the same for everybody. */
+export function logLikelihood(question, value, person) {
+  if (question.kind === "vote") return voteLog(question, value, person);
+  if (question.noise.kind === "laplace") {
+    return -Math.abs(Number(value - pointOf(question, person))) / Number(question.noise.scale);
+  }
+  return Math.log(bitChance(question, value, person));
+}
+
+/** The probability of this very bit, given the arm. */
+export function bitChance(question, value, person) {
+  const one = Number(threshold(question, person, Number(value >> 1n))) / Number(WORD);
+  return value & 1n ? one : 1 - one;
+}
+
+function voteLog(question, value, person) {
+  if (BigInt(person.size) < question.min_size) return 0; // the empty vote, which all others are compared with
+  const [first, last] = marksAround(question, binOf(question, person.mean));
+  const { yes, no } = question.code;
+  const marked = Math.log(Number(yes) / Number(no));
+  const blank = Math.log(Number(WORD - yes) / Number(WORD - no));
+  let sum = 0;
+  for (let bin = first; bin <= last; bin += 1) sum += (value >> BigInt(bin)) & 1n ? marked : blank;
+  return sum;
+}
+
+/** The bins of a vote in the study's units. */
+export function bins(question) {
+  const edge = (index) => Math.min(Math.max(question.origin + index * question.width, -1), 1);
+  return Array.from({ length: Number(question.bins) }, (_, index) => {
+    const [from, to] = [outer(question, edge(index)), outer(question, edge(index + 1))];
+    return { from, to, mean: (from + to) / 2 };
+  });
+}
+
+function evenly({ low, high }) {
+  const step = (high - low) / PLACES;
+  return Array.from({ length: PLACES }, (_, index) => ({
+    from: low + index * step,
+    to: low + (index + 1) * step,
+    mean: low + (index * (high - low)) / (PLACES - 1),
+  }));
+}
+
+/** From the inner scale, on which the bounds are -1 and 1, to the study's units. */
+export function outer({ low, high }, place) {
+  return low + ((place + 1) / 2) * (high - low);
+}
+
+function inner({ low, high }, value) {
+  return (2 * (value - low)) / (high - low) - 1;
+}

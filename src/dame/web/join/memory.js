@@ -1,0 +1,64 @@
+// The browser's memory: one report for each study, ever, and the terms that were first agreed to.
+//
+// A retry must send the same bytes again, because fresh noise averages away. A report is therefore stored before
+// anybody sees it, in one transaction with the check that there was none; two open tabs cannot both draw one.
+
+const NAME = "dame";
+const STORE = "studies";
+
+/** Opens the memory; it fails where the browser remembers nothing. */
+export async function openMemory() {
+  const request = globalThis.indexedDB.open(NAME, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "study" });
+  return new Memory(await finished(request));
+}
+
+class Memory {
+  constructor(database) {
+    this.database = database;
+  }
+
+  /** What is remembered of a study after `pin` was offered: the first pin stays. */
+  enrol(pin) {
+    return this.change(pin.study, (stored) => stored ?? pin);
+  }
+
+  /** Keeps a report; if there is one already, that one stays. What is returned is on the disk. */
+  keepReport(study, report) {
+    return this.change(study, (stored) => (stored.report ? stored : { ...stored, report }));
+  }
+
+  /** Notes that the report was accepted. */
+  markSent(study, time) {
+    return this.change(study, (stored) => ({ ...stored, sent: stored.sent ?? time }));
+  }
+
+  /** Everything that is remembered. */
+  async all() {
+    return finished(this.database.transaction(STORE).objectStore(STORE).getAll());
+  }
+
+  async change(study, update) {
+    const transaction = this.database.transaction(STORE, "readwrite", { durability: "strict" });
+    const store = transaction.objectStore(STORE);
+    const committed = new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onabort = () => reject(transaction.error);
+    });
+    let kept;
+    const reading = store.get(study);
+    reading.onsuccess = () => {
+      kept = update(reading.result);
+      store.put(kept);
+    };
+    await committed;
+    return kept;
+  }
+}
+
+function finished(request) {
+  return new Promise((resolve, reject) => {
+    request.addEventListener("success", () => resolve(request.result));
+    request.addEventListener("error", () => reject(request.error));
+  });
+}

@@ -1,0 +1,188 @@
+// What the participant sees of the question, of her numbers and of her report.
+
+import { fromHex } from "../device/bytes.js";
+import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
+import { barChart, widthOf } from "../page/charts.js";
+import { byId, fill, h } from "../page/dom.js";
+import { count, percent, plural, short } from "../page/words.js";
+import { bins, bitChance, outer, possibilities } from "./meaning.js";
+import { outside } from "./readings.js";
+
+const MOST_BITS = 256;
+const MOST_BAD = 8;
+
+// --- step 1
+
+/** What is asked, what it costs, and what was checked. */
+export function showTerms(terms, question) {
+  byId("title").textContent = terms.title;
+  document.title = `${terms.title} · DAME`;
+  byId("lead").textContent = "You are invited to help find an average without telling anybody your numbers.";
+  byId("asked").textContent = question ? inWords(question) : "Your question is not there yet.";
+  fill(byId("facts"), facts(terms, question));
+  const factor = Math.exp(terms.alpha);
+  byId("means").textContent =
+    `Whoever sees your report can be at most ${short(factor, 3)} times more sure of anything about you than before, ` +
+    "however many numbers you have, and whatever else she knows.";
+  fill(byId("odds"), odds(factor));
+  byId("example").textContent =
+    "So somebody who held a thing about you for as likely as not can never be surer of it than the second bar, even after " +
+    "seeing all that you send.";
+}
+
+function facts(terms, question) {
+  const rounds = terms.shares.length;
+  return [
+    fact("Your numbers lie between", `${short(terms.low, 6)} and ${short(terms.high, 6)}`),
+    fact("Privacy budget α", short(terms.alpha, 4)),
+    fact("You send, once", question ? plural(reportBits(question), "bit") : "a few bits"),
+    fact("Your round", `${terms.round + 1} of ${rounds}`),
+  ];
+}
+
+function fact(name, value) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value));
+}
+
+function odds(factor) {
+  const after = factor / (1 + factor);
+  const bar = (name, share) => [
+    h("span", {}, name),
+    h("progress", { max: 1, value: share, "aria-label": `${name}: ${percent(share)}` }),
+    h("span", {}, percent(share, after > 0.995 ? 1 : 0)),
+  ];
+  return h("div", { class: "odds" }, bar("before", 0.5), bar("at most after", after));
+}
+
+/** The question as one would ask a person. */
+export function inWords(question) {
+  if (question.kind === "vote") {
+    const few = question.min_size > 1n ? ` With fewer than ${plural(Number(question.min_size), "number")} your device votes for none of them.` : "";
+    return (
+      `In which of ${plural(Number(question.bins), "range")} does the average of your numbers lie? Your device marks it, and then ` +
+      `flips a coin for every range, so that each mark may be true or false.${few}`
+    );
+  }
+  if (question.noise.kind === "laplace") {
+    return "Where between the bounds is the average of your numbers? Your device adds random noise before it answers.";
+  }
+  const centre = short(outer(question, question.centre), 4);
+  return (
+    `Is the average of your numbers rather above or rather below ${centre}? Your device answers with a coin that is ` +
+    "loaded a little by your average: often enough the answer is wrong, on purpose."
+  );
+}
+
+/** The list of what the page has checked before it shows a question. */
+export function showChecked(terms, question, invitation) {
+  const key = invitation.key === null ? "the key that the service presented at your first visit" : "the key that your invitation names";
+  fill(
+    byId("checked"),
+    h("li", {}, `The question is signed with ${key}: `, h("code", {}, terms.key)),
+    h("li", {}, "The plan of the study has the identity ", h("code", {}, terms.planId)),
+    h("li", {}, "The question has the identity ", h("code", {}, question.id)),
+    h("li", {}, `Its privacy loss, computed here in exact arithmetic, is at most α = ${question.alpha}.`),
+    h("li", {}, "Your round follows from a public hash of the study and your token; nobody chose it."),
+  );
+}
+
+// --- step 2
+
+/** What was read: how many numbers, their average, which lines are no numbers, what is out of bounds. */
+export function showRead({ numbers, bad }, terms, leaveOut) {
+  fill(byId("read"), numbers.length ? summary(numbers, terms) : null, bad.length ? complaint(bad, leaveOut) : null);
+}
+
+function summary(numbers, { low, high }) {
+  const clipped = outside(numbers, low, high);
+  const inside = numbers.map((number) => Math.min(Math.max(number, low), high));
+  const mean = inside.reduce((sum, number) => sum + number, 0) / numbers.length;
+  const first = numbers.slice(0, 6).map((number) => short(number, 6)).join(" · ");
+  return [
+    h("p", {}, h("strong", {}, `${plural(numbers.length, "number")}, average ${short(mean, 5)}`), ` (${first}${numbers.length > 6 ? " …" : ""})`),
+    clipped
+      ? h("p", {}, `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.`)
+      : null,
+  ];
+}
+
+function complaint(bad, leaveOut) {
+  const places = bad.slice(0, MOST_BAD).map(({ line, text }) => `line ${count(line)} (${text === "" ? "empty" : `“${text.slice(0, 30)}”`})`);
+  const more = bad.length > MOST_BAD ? ` and ${plural(bad.length - MOST_BAD, "more line")}` : "";
+  const start = leaveOut ? "Left out" : `No ${bad.length === 1 ? "number" : "numbers"}`;
+  return h("p", { class: leaveOut ? "quiet" : "error" }, `${start}: ${places.join(", ")}${more}.`);
+}
+
+// --- step 3
+
+/** The report in bits, in bytes and in what it could mean. `size` is null after the page was opened again. */
+export function showReport(question, value, hex, size) {
+  const bits = reportBits(question);
+  byId("report-text").textContent = `${sentence(question, value)} Nothing else leaves: not your numbers, not their average, not how many there are.`;
+  fill(byId("bits"), question.noise?.kind === "laplace" ? null : bitList(question, value, bits));
+  const tag = 2 * TAG_BYTES;
+  fill(byId("bytes"), pairs(hex.slice(0, tag)), " ", h("b", {}, pairs(hex.slice(tag))));
+  byId("send").textContent = `Send these ${reportBytes(question)} bytes`;
+  drawMeaning(question, value, size);
+  byId("once").textContent =
+    "This report was drawn once and is kept in this browser; sending it again sends the same bytes. It cannot be drawn again, " +
+    "because fresh coins would wash out the noise. Decide to send it or not for any reason but what the bits happen to be.";
+}
+
+function sentence(question, value) {
+  if (question.kind === "vote") {
+    const ones = value.toString(2).replaceAll("0", "").length;
+    return `${plural(Number(question.bins), "bit")}, one for each range, ${count(ones)} of them 1.`;
+  }
+  if (question.noise.kind === "laplace") return `One noisy number: ${value} on a grid of ${count(question.noise.steps)} steps.`;
+  return question.dither ? "Two bits: the answer, and which of two centres a fair coin chose for you." : "One single bit.";
+}
+
+function bitList(question, value, bits) {
+  const ranges = question.kind === "vote" ? bins(question) : [];
+  const shown = Array.from({ length: Math.min(bits, MOST_BITS) }, (_, index) => {
+    const one = (value >> BigInt(index)) & 1n;
+    const title = ranges[index] ? `${short(ranges[index].from)} to ${short(ranges[index].to)}` : null;
+    return h("li", { class: one ? "one" : null, title }, one ? "1" : "0");
+  });
+  const rest = bits > MOST_BITS ? h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`) : null;
+  return [h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown), rest];
+}
+
+function pairs(hex) {
+  return fromHex("bytes", hex).length > 96 ? `${hex.slice(0, 192)}…` : hex.replace(/..(?=.)/g, "$& ");
+}
+
+function drawMeaning(question, value, size) {
+  const { places, silent } = possibilities(question, value, size ?? 1);
+  const least = Math.min(...places.map(({ likelihood }) => likelihood), silent ?? 1);
+  const allowed = Math.exp(-question.alpha);
+  byId("meaning-text").textContent =
+    `${bitSentence(question, value, size ?? 1)}The very same report could come from anybody. Each bar is an average that you might have; ` +
+    `its height says how likely this report would then be, compared with the average that fits best. The lowest is ${percent(least, 1)}; ` +
+    `α = ${short(question.alpha, 4)} allows none below ${percent(allowed, 1)}.` +
+    (silent === null ? "" : ` For somebody with too few numbers to vote it is ${percent(silent, 1)}.`);
+  const place = byId("meaning");
+  const draw = () =>
+    fill(
+      place,
+      barChart({ width: widthOf(place), low: question.low, high: question.high, bars: places.map(asBar), guides: [0, 0.5, 1], label: "How likely this report is for each possible average" }),
+      h("figcaption", {}, size === null ? "The average, for somebody with one number." : "The average, for somebody with as many numbers as you."),
+    );
+  draw();
+  addEventListener("resize", draw);
+}
+
+function asBar({ from, to, likelihood }) {
+  return { from, to, height: likelihood, title: `${short(from)} to ${short(to)}: ${percent(likelihood, 1)}` };
+}
+
+function bitSentence(question, value, size) {
+  if (question.kind === "vote" || question.noise.kind === "laplace") return "";
+  const [lowest, highest] = [-1, 1].map((mean) => bitChance(question, value, { size, mean }));
+  const bit = value & 1n;
+  return (
+    `Of 100 people with the lowest possible average, about ${Math.round(100 * lowest)} would send this same ${bit}; of 100 with the ` +
+    `highest, about ${Math.round(100 * highest)}. `
+  );
+}

@@ -1,0 +1,87 @@
+// Drawings by script. They are drawn as wide as their place is, so that their letters keep their size on a phone.
+
+import { s } from "./dom.js";
+import { percent, short } from "./words.js";
+
+const MARGIN = { left: 44, right: 12, top: 14, bottom: 30 };
+
+/** How wide a drawing in this place may be. */
+export function widthOf(place) {
+  return Math.max(Math.round(place.clientWidth), 240);
+}
+
+/** Bars over an axis in the study's units; each is {from, to, height, chosen, own, title}.
+ *
+ * `whisker` is a standard error that is drawn on every bar, `guides` are heights that get a line and their name. */
+export function barChart({ width, height = 230, low, high, bars, whisker = 0, guides, label }) {
+  const tallest = Math.max(...bars.map((bar) => bar.height + whisker), ...guides);
+  const lowest = Math.min(0, ...bars.map((bar) => bar.height - whisker));
+  const x = scale(low, high, MARGIN.left, width - MARGIN.right);
+  const y = scale(lowest, tallest, height - MARGIN.bottom, MARGIN.top);
+  return s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    guides.map((at) => guide(at, y(at), width)),
+    bars.map((bar) => drawnBar(bar, x, y)),
+    whisker ? bars.map((bar) => error(bar, whisker, x, y)) : [],
+    s("line", { class: "axis", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(0), y2: y(0) }),
+    ticks(low, high, width).map((at) => tick(at, x(at), height)),
+  );
+}
+
+function drawnBar(bar, x, y) {
+  const [left, right] = [x(bar.from), x(bar.to)];
+  const gap = right - left > 6 ? 1.5 : right - left > 2 ? 0.5 : 0;
+  const [top, bottom] = [y(Math.max(bar.height, 0)), y(Math.min(bar.height, 0))];
+  const kind = bar.chosen || bar.own ? "bar chosen" : "bar";
+  const shape = { class: kind, x: left + gap, y: top, width: Math.max(right - left - 2 * gap, 0.5), height: Math.max(bottom - top, 0.5), rx: gap };
+  return s("rect", shape, s("title", {}, bar.title));
+}
+
+function error(bar, whisker, x, y) {
+  const middle = (x(bar.from) + x(bar.to)) / 2;
+  return s("line", { class: "whisker", x1: middle, x2: middle, y1: y(bar.height - whisker), y2: y(bar.height + whisker) });
+}
+
+function guide(at, height, width) {
+  return s(
+    "g",
+    {},
+    s("line", { class: "guide", x1: MARGIN.left, x2: width - MARGIN.right, y1: height, y2: height }),
+    s("text", { x: MARGIN.left - 8, y: height + 4, "text-anchor": "end" }, percent(at)),
+  );
+}
+
+/** An estimate with its interval, on an axis from bound to bound. */
+export function intervalChart({ width, low, high, value, interval, label }) {
+  const height = 74;
+  const x = scale(low, high, MARGIN.right, width - MARGIN.right);
+  const [from, to] = interval.map((end) => x(Math.min(Math.max(end, low), high)));
+  return s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    s("line", { class: "axis", x1: x(low), x2: x(high), y1: 30, y2: 30 }),
+    s("line", { class: "span", x1: from, x2: to, y1: 30, y2: 30 }),
+    s("circle", { class: "own", cx: x(value), cy: 30, r: 7 }),
+    ticks(low, high, width).map((at) => tick(at, x(at), height - 8)),
+  );
+}
+
+function tick(at, place, height) {
+  return s("text", { x: place, y: height - 8, "text-anchor": "middle" }, short(at, 6));
+}
+
+/** A few round numbers between two ends, and no more than a drawing has room for. */
+export function ticks(low, high, width) {
+  const wanted = Math.min(Math.max(Math.floor(width / 90), 2), 8);
+  const rough = (high - low) / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((one) => one >= rough * 0.999);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+}
+
+function scale(low, high, start, end) {
+  return (value) => start + ((value - low) / (high - low)) * (end - start);
+}
