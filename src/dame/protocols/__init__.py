@@ -19,10 +19,21 @@ from dame.protocols.paper import Paper
 from dame.sizes import Sizes
 from dame.tally import Tally
 
-PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
-    {protocol.name: protocol for protocol in (Adaptive(), Paper(), Kent(), Duchi(), OneBitMean())}
-)
+_BY_NAME: dict[str, Protocol] = {
+    protocol.name: protocol for protocol in (Adaptive(), Paper(), Kent(), Duchi(), OneBitMean())
+}
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(_BY_NAME)
 DEFAULT = "adaptive"
+
+
+def register(protocol: Protocol) -> None:
+    """Adds a protocol of one's own: planning, simulation, tables, audits and the conformance suite know it from now on.
+
+    Both ends of a study must have registered it. Names that are taken are refused.
+    """
+    if not isinstance(protocol, Protocol) or protocol.name in _BY_NAME:
+        raise InvalidInput("protocol", protocol, f"a Protocol with a name other than {', '.join(_BY_NAME)}")
+    _BY_NAME[protocol.name] = protocol
 
 
 def protocol_named(name: str) -> Protocol:
@@ -83,4 +94,4 @@ def next(plan: Plan, tallies: Sequence[Tally]) -> Question | Estimate:
     return protocol_named(plan.protocol).next(plan, tallies)
 
 
-__all__ = ["DEFAULT", "PROTOCOLS", "Protocol", "first", "next", "plan", "plan_from_json", "protocol_named"]
+__all__ = ["DEFAULT", "PROTOCOLS", "Protocol", "first", "next", "plan", "plan_from_json", "protocol_named", "register"]
