@@ -14,11 +14,13 @@ from dame.cli.ask import ask
 from dame.cli.audit import audit
 from dame.cli.bounds import bounds
 from dame.cli.demo import demo
+from dame.cli.join import join
 from dame.cli.pilot import pilot
 from dame.cli.plan import plan
 from dame.cli.reproduce import reproduce
 from dame.cli.serve import serve
 from dame.cli.simulate import simulate
+from dame.cli.study import study
 from dame.cli.tally import tally
 from dame.errors import DameError, MissingExtra
 
@@ -35,8 +37,9 @@ app = typer.Typer(
     help="Means of data that never leave people's devices (user-level local differential privacy).\n\n"
     "Start with `dame demo`, then plan your own study: `dame plan --users 10000 --alpha 0.5 --sizes poisson:5`.",
 )
-for command in (demo, plan, pilot, ask, answer, tally, simulate, bounds, audit, reproduce, serve):
+for command in (demo, plan, pilot, ask, answer, tally, simulate, bounds, audit, reproduce, serve, join):
     app.command()(command)
+app.add_typer(study)
 
 # Typer brings its own copy of Click's exceptions in some versions: take the class from where Typer has it.
 _UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -1,4 +1,4 @@
-"""The device's memory: one report for each study, ever, and what was spent.
+"""The device's memory: one report for each study, ever, what was spent, and what its person agreed to.
 
 A retry must send the same bytes again, because fresh noise averages away. The ledger therefore stores a report before
 anybody sees it, in one transaction with the check that there was none.
@@ -10,26 +10,63 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from dame import checks
 from dame.device.answer import answer_with_coins
 from dame.device.coins import Coins, SystemCoins
 from dame.device.questions import Question, question_id
-from dame.errors import AlreadyAnswered, DameError
+from dame.errors import AlreadyAnswered, DameError, Mismatch
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS answers (
-    study TEXT PRIMARY KEY, question TEXT NOT NULL, alpha TEXT NOT NULL, report BLOB NOT NULL
-) STRICT
-"""
+_SCHEMA = (
+    """
+    CREATE TABLE IF NOT EXISTS answers (
+        study TEXT PRIMARY KEY, question TEXT NOT NULL, alpha TEXT NOT NULL, report BLOB NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS enrolments (
+        study TEXT PRIMARY KEY, participant TEXT NOT NULL, key TEXT NOT NULL, plan_id TEXT NOT NULL,
+        alpha TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE TABLE IF NOT EXISTS sent (study TEXT PRIMARY KEY) STRICT",
+    "CREATE TABLE IF NOT EXISTS caps (one INTEGER PRIMARY KEY CHECK (one = 1), cap TEXT NOT NULL) STRICT",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enrolment:
+    """What a person agreed to when she joined a study: nothing of it may change afterwards.
+
+    `participant` is her public name in the study, `key` the study's public key, `plan_id` the identity of its plan.
+    """
+
+    study: str
+    participant: str
+    key: str
+    plan_id: str
+    alpha: float
+    low: float
+    high: float
+
+
+_WHAT = {
+    "participant": "the token",
+    "key": "the study's key",
+    "plan_id": "the study's plan",
+    "alpha": "alpha",
+    "low": "the low bound",
+    "high": "the high bound",
+}
 
 
 class Ledger:
     """The answers that this device has given, in a SQLite file; safe with several processes and after a crash."""
 
     def __init__(self, path: str | os.PathLike[str], cap: float | None = None) -> None:
-        self._cap = None if cap is None else Fraction(checks.positive("cap", cap, 1e6))
+        self._cap = None if cap is None else _cap(cap)
         try:
             self._store = _opened(path)
         except sqlite3.Error as problem:
@@ -50,10 +87,62 @@ class Ledger:
             self._store.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
             return report
 
+    def report(self, study: str) -> bytes | None:
+        """The report that was made for a study, if there is one."""
+        row = self._store.execute("SELECT report FROM answers WHERE study = ?", (study,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def mark_sent(self, study: str) -> None:
+        """Notes that the report for a study has arrived."""
+        with self._transaction():
+            self._store.execute("INSERT OR IGNORE INTO sent VALUES (?)", (study,))
+
+    def is_sent(self, study: str) -> bool:
+        """Whether the report for a study has arrived."""
+        return self._store.execute("SELECT 1 FROM sent WHERE study = ?", (study,)).fetchone() is not None
+
+    # --- what was agreed to
+
+    def enrol(self, enrolment: Enrolment) -> None:
+        """Pins what a person agrees to; the same again changes nothing, anything else is a Mismatch."""
+        with self._transaction():
+            self.check_enrolment(enrolment)
+            row = (*_texts(enrolment),)
+            self._store.execute("INSERT OR IGNORE INTO enrolments VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def enrolment(self, study: str) -> Enrolment | None:
+        """What was agreed to in a study."""
+        row = self._store.execute("SELECT * FROM enrolments WHERE study = ?", (study,)).fetchone()
+        if row is None:
+            return None
+        *texts, alpha, low, high = row
+        names = (field.name for field in fields(Enrolment))
+        return Enrolment(**dict(zip(names, (*texts, *map(float.fromhex, (alpha, low, high))), strict=True)))
+
+    def check_enrolment(self, enrolment: Enrolment) -> None:
+        """Refuses what differs from what was agreed to before."""
+        agreed = self.enrolment(enrolment.study)
+        for name, what in _WHAT.items():
+            if agreed is not None and getattr(agreed, name) != getattr(enrolment, name):
+                raise Mismatch(f"{what} of study {enrolment.study!r} is not the one that this device agreed to")
+
+    # --- what was spent
+
     def spent(self) -> Fraction:
         """The sum of α over all studies answered so far, exactly."""
         rows = self._store.execute("SELECT alpha FROM answers")
         return sum((Fraction(float.fromhex(alpha)) for (alpha,) in rows), Fraction(0))
+
+    def cap(self) -> float | None:
+        """The most that may ever be spent: the smaller one of what this person set and of this session's."""
+        row = self._store.execute("SELECT cap FROM caps").fetchone()
+        caps = [cap for cap in (self._cap, None if row is None else Fraction(row[0])) if cap is not None]
+        return float(min(caps)) if caps else None
+
+    def set_cap(self, cap: float) -> None:
+        """Sets the most that may ever be spent, for good: until it is set again."""
+        with self._transaction():
+            self._store.execute("INSERT OR REPLACE INTO caps VALUES (1, ?)", (str(_cap(cap)),))
 
     def close(self) -> None:
         """Closes the file."""
@@ -68,10 +157,10 @@ class Ledger:
         return bytes(row[1])
 
     def _afford(self, question: Question) -> None:
-        if self._cap is not None and self.spent() + Fraction(question.alpha) > self._cap:
+        cap = self.cap()
+        if cap is not None and self.spent() + Fraction(question.alpha) > Fraction(cap):
             raise AlreadyAnswered(
-                f"alpha {question.alpha:g} would exceed this device's cap of {float(self._cap):g}: "
-                f"{float(self.spent()):g} is spent"
+                f"alpha {question.alpha:g} would exceed this device's cap of {cap:g}: {float(self.spent()):g} is spent"
             )
 
     @contextmanager
@@ -85,11 +174,23 @@ class Ledger:
         self._store.execute("COMMIT")
 
 
+def _cap(cap: float) -> Fraction:
+    return Fraction(checks.positive("cap", cap, 1e6))
+
+
+def _texts(enrolment: Enrolment) -> Iterator[str]:
+    """The row of an enrolment: numbers as exact texts."""
+    for field in fields(enrolment):
+        value = getattr(enrolment, field.name)
+        yield value.hex() if isinstance(value, float) else value
+
+
 def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
     store = sqlite3.connect(path, isolation_level=None, timeout=30)
     try:
         store.execute("PRAGMA synchronous = FULL")
-        store.execute(_SCHEMA)
+        for statement in _SCHEMA:
+            store.execute(statement)
     except sqlite3.Error:
         store.close()
         raise

@@ -47,6 +47,15 @@ def write_reports(path: Path, asked: Asked, people: Iterable[People]) -> int:
     return len(reports)
 
 
+def write_encoded(path: Path, question: Question, reports: Bytes) -> None:
+    """Writes reports that people sent, a row each, under fresh ids and in their order."""
+    arrow()
+    ids = SecureWords().take(2 * len(reports)).reshape(-1, 2)
+    order = np.argsort(ids[:, 0])
+    with drafted(path) as draft:
+        _write(draft, Asked(question=question), ids[order], reports[order])
+
+
 def _all_reports(asked: Asked, parts: Iterable[People]) -> tuple[WordArray, Bytes]:
     """The ids, as pairs of words, and the reports, in the order of the ids."""
     made = [(_ids(asked, people), reports) for part in parts for people, reports in asked.reports(part)]

@@ -1,0 +1,188 @@
+"""`dame join`: one device takes part in a study."""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dame import checks
+from dame.cli import options, output
+from dame.client.http import Refused, Unreachable
+from dame.client.invitations import invitation
+from dame.client.participation import Participation, Terms
+from dame.device.ledger import Ledger
+from dame.errors import BadRecords, InvalidInput
+
+DEFAULT_LEDGER = "~/.dame/ledger.sqlite"
+NOT_NOW = frozenset({"too-early", "too-late", "not-finished", "unavailable", "rate-limited", "failed"})
+"""Refusals that are nobody's mistake."""
+
+
+def join(
+    address: Annotated[str, typer.Argument(metavar="LINK", help="The invitation link, or the address of the service.")],
+    data: Annotated[Path, typer.Option("--data", metavar="FILE.CSV", help="Your records; they stay on this device.")],
+    value: Annotated[str, typer.Option("--value", metavar="COL", help="The column with the values.")],
+    token: Annotated[
+        str | None, typer.Option("--token", metavar="T", help="Your token, if it is not in the link.")
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="S", help="The study, if it is not in the link.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="K", help="The study's public key, if not in the link.")
+    ] = None,
+    alpha: Annotated[
+        str | None, typer.Option("--alpha", metavar="A", help="The most privacy budget that you agree to spend here.")
+    ] = None,
+    bounds: Annotated[
+        tuple[str, str] | None, typer.Option("--bounds", metavar="LO HI", help="The bounds that you expect.")
+    ] = None,
+    cap: Annotated[
+        str | None,
+        typer.Option(
+            "--cap", metavar="A", help="The most that this device may ever spend over all studies; remembered."
+        ),
+    ] = None,
+    ledger: Annotated[
+        str,
+        typer.Option("--ledger", envvar="DAME_LEDGER", metavar="FILE", help="What this device has answered so far."),
+    ] = DEFAULT_LEDGER,
+    wait: Annotated[
+        str, typer.Option("--wait", metavar="SECONDS", help="How long to wait for your round, if it is not open yet.")
+    ] = "0",
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to what the study asks for without being asked.")] = False,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Take part in a study: check who asks and what for, answer once, keep the report, send it until it has arrived.
+
+    The first time, this device remembers the study's key, plan, α and bounds; later it refuses anything else. A second
+    call sends the same report again, and never another one.
+
+    Example: `dame join "https://study.example.org/join#study=…" --data my.csv --value minutes`
+    """
+    options.seed_number(seed)  # a report is never drawn from a seed
+    invited = invitation(address, token, study, key)
+    patience = checks.number_from_text("wait", wait)
+    if not 0 <= patience <= 1e7:
+        raise InvalidInput("wait", wait, "seconds, at least 0")
+    with _opened(ledger, cap) as book, told():
+        part = Participation(invited, book)
+        terms = part.terms()
+        _check_wishes(terms, alpha, bounds)
+        enrolled = book.enrolment(terms.enrolment.study) is not None
+        if not (yes or alpha is not None or enrolled):
+            _ask(terms, book)
+        answered = book.report(terms.enrolment.study) is not None
+        report = part.take_part(terms, lambda: read_column(data, value), patience)
+        _tell(terms, book, report, answered, as_json)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Says in one sentence why something could not be done now; exit code 1, as nobody made a mistake."""
+    try:
+        yield
+    except Unreachable as problem:
+        sentence = str(problem)
+    except Refused as problem:
+        if problem.reason not in NOT_NOW:
+            raise
+        sentence = str(problem)
+    else:
+        return
+    print(f"dame: {sentence}", file=sys.stderr)
+    raise typer.Exit(1)
+
+
+def read_column(path: Path, column: str) -> list[float]:
+    """The numbers in a column of a CSV file; empty cells are left out, and said to be."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        try:
+            rows = csv.DictReader(file)
+            if column not in (rows.fieldnames or ()):
+                raise InvalidInput("value column", column, f"one of {', '.join(rows.fieldnames or ('(no columns)',))}")
+            cells = [(row[column] or "").strip() for row in rows]
+        except (csv.Error, UnicodeDecodeError):
+            raise InvalidInput("data", str(path), "a CSV file with a header line") from None
+    empty = cells.count("")
+    if empty:
+        output.notes.print(f"note: {empty} empty cells were left out")
+    return [_number(place, cell) for place, cell in enumerate(cells, start=1) if cell]
+
+
+def _number(place: int, cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise BadRecords(f"record number {place} must be a finite number")  # without the record, which is private
+    return value
+
+
+@contextmanager
+def _opened(path: str, cap: str | None) -> Iterator[Ledger]:
+    place = Path(path).expanduser()
+    if path == DEFAULT_LEDGER:
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+    ledger = Ledger(place)
+    try:
+        place.chmod(0o600)
+        if cap is not None:
+            ledger.set_cap(checks.number_from_text("cap", cap))
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def _check_wishes(terms: Terms, alpha: str | None, bounds: tuple[str, str] | None) -> None:
+    asked = terms.enrolment
+    if alpha is not None and asked.alpha > checks.number_from_text("alpha", alpha):
+        raise InvalidInput("alpha", asked.alpha, f"at most the {alpha} that you agree to: the study asks for more")
+    if bounds is not None and options.bounds_pair(bounds) != (asked.low, asked.high):
+        raise InvalidInput("bounds", (asked.low, asked.high), "those that you expect: the study has others")
+
+
+def _ask(terms: Terms, ledger: Ledger) -> None:
+    asked, cap = terms.enrolment, ledger.cap()
+    output.notes.print(
+        f"{terms.title} (study {asked.study}) asks one question about the mean of your values, clipped to "
+        f"{asked.low:g} … {asked.high:g}.\nYour answer leaves this device once, as a few random bits: alpha = "
+        f"{asked.alpha:g} (spent before: {float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}).",
+        markup=False,
+    )
+    if not sys.stdin.isatty():
+        raise InvalidInput("agreement", "nobody to ask", "given with --yes or --alpha")
+    typer.confirm("Do you agree?", abort=True, err=True)
+
+
+def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, as_json: bool) -> None:
+    asked = terms.enrolment
+    document = {
+        "study": asked.study,
+        "state": "sent",
+        "round": terms.round,
+        "alpha": asked.alpha,
+        "bounds": [asked.low, asked.high],
+        "report": report.hex(),
+        "sent_again": again,
+        "spent": float(ledger.spent()),
+        "cap": ledger.cap(),
+    }
+    if as_json:
+        output.print_json(document)
+    else:
+        word = "sent again" if again else "sent"
+        output.people.print(
+            f"report {report.hex()} {word} in round {terms.round}; alpha spent so far: {float(ledger.spent()):g}",
+            markup=False,
+            soft_wrap=True,
+        )

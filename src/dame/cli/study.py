@@ -1,0 +1,295 @@
+"""`dame study …`: the administration of a study on the collection service."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dame import checks
+from dame.cli import documents, options, output
+from dame.cli.join import told
+from dame.client.administration import Access, Administration, create_study
+from dame.client.http import Server
+from dame.errors import DameError, InvalidInput, MissingExtra
+
+study = typer.Typer(
+    name="study",
+    no_args_is_help=True,
+    help="Create and administer studies on a collection service (`dame serve`).",
+)
+
+DEFAULT_SERVER = "http://127.0.0.1:8000"
+ServerAddress = Annotated[
+    str, typer.Option("--server", envvar="DAME_SERVER", metavar="URL", help="The address of the service.")
+]
+AccessFile = Annotated[
+    Path,
+    typer.Option("--access", envvar="DAME_ACCESS", metavar="FILE", help="The file that `dame study create` wrote."),
+]
+DEFAULT_ACCESS = Path("study-access.json")
+
+
+@study.command()
+def create(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.JSON", help="The plan, as `dame plan --out` writes it.")],
+    server: ServerAddress = DEFAULT_SERVER,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="What participants read.")] = None,
+    close_at: Annotated[
+        str | None,
+        typer.Option("--close-at", metavar="N,N,…", help="Reports at which each round closes by itself; `-` for none."),
+    ] = None,
+    deadlines: Annotated[
+        str | None,
+        typer.Option(
+            "--deadlines", metavar="T,T,…", help="Times at which each round closes, such as 2031-05-01T12:00."
+        ),
+    ] = None,
+    operator_key: Annotated[
+        str | None, typer.Option("--operator-key", envvar="DAME_OPERATOR_KEY", help="If the server asks for one.")
+    ] = None,
+    access: AccessFile = DEFAULT_ACCESS,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Create a study from a plan; its administrator's key is printed once, and kept in a file for the other commands.
+
+    Example: `dame study create plan.json --title "Screen time"`
+    """
+    options.seed_number(seed)  # secrets are never drawn from a seed
+    documents.read_plan(plan)  # a bad plan is better told here than by the server
+    if access.exists():
+        raise InvalidInput("access", str(access), "a file that does not exist yet: it holds the key of another study")
+    with told():
+        created = create_study(
+            Server(server),
+            documents.read_json(plan),
+            title=title,
+            close_at_count=_counts(close_at),
+            deadlines=_listed(deadlines),
+            operator_key=operator_key,
+        )
+    _write_access(access, Access(server=server, study=created["study"], administrator_key=created["administrator_key"]))
+    if as_json:
+        output.print_json({**created, "access": str(access)})
+        return
+    for name in ("study", "administrator_key", "public_key"):  # whole, however narrow the terminal is
+        output.people.print(f"{name.replace('_', ' ')}: {created[name]}", markup=False, soft_wrap=True)
+    output.people.print(
+        f"address and key are kept in {access}: keep it safe, nobody can tell the key again", markup=False
+    )
+
+
+@study.command()
+def invite(
+    count: Annotated[str, typer.Argument(metavar="N", help="How many people.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE.CSV", help="Where tokens and links go; give each person one.")
+    ] = Path("invitations.csv"),
+    access: AccessFile = DEFAULT_ACCESS,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Make invitations: a file of single-use tokens and links. The server keeps hashes only.
+
+    Example: `dame study invite 10 --out invitations.csv`
+    """
+    options.seed_number(seed)  # secrets are never drawn from a seed
+    wanted = options.whole_number("count", count, 1, 10_000_000)
+    if out.exists():
+        raise InvalidInput("out", str(out), "a file that does not exist yet: tokens in it would be lost")
+    with told():
+        made = list(_administration(access).invite(wanted))
+    with _private(out) as file:
+        writer = csv.writer(file)
+        writer.writerow(["token", "link"])
+        writer.writerows((one["token"], one["link"]) for one in made)
+    if as_json:
+        output.print_json({"invited": len(made), "out": str(out)})
+    else:
+        output.people.print(f"{len(made):,} invitations are in {out}", markup=False)
+
+
+@study.command()
+def status(access: AccessFile = DEFAULT_ACCESS, seed: options.Seed = None, as_json: options.AsJson = False) -> None:
+    """How far a study is: reports of each round, what was refused, and the estimate once there is one.
+
+    Example: `dame study status`
+    """
+    options.seed_number(seed)  # nothing is drawn here
+    with told():
+        document = _administration(access).status()
+    _show_status(document, as_json)
+
+
+@study.command("close-round")
+def close_round(
+    index: Annotated[str | None, typer.Argument(metavar="[ROUND]", help="Which round; the open one if absent.")] = None,
+    access: AccessFile = DEFAULT_ACCESS,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Close a round: its reports are counted, and the next round opens, or the estimate is there.
+
+    Example: `dame study close-round 0`
+    """
+    options.seed_number(seed)  # nothing is drawn here
+    with told():
+        administration = _administration(access)
+        document = administration.close_round(_round(administration, index))
+    _show_status(document, as_json)
+
+
+@study.command()
+def result(
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the estimate to a file.")] = None,
+    access: AccessFile = DEFAULT_ACCESS,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """The estimate of a finished study.
+
+    Example: `dame study result --json`
+    """
+    options.seed_number(seed)  # nothing is drawn here
+    with told():
+        estimate = _administration(access).result()
+    if out is not None:
+        output.write_json(out, estimate)
+    if as_json:
+        output.print_json(estimate)
+    else:
+        output.people.print(output.figures("Estimate", _estimate_rows(estimate)))
+
+
+@study.command()
+def export(
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="A new folder.")] = Path("export"),
+    access: AccessFile = DEFAULT_ACCESS,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Take the plan and the reports of all closed rounds home: files that `dame tally` and `dame ask` read.
+
+    Each round is tallied here, and the question of the next one follows from that: what the server asked is checked.
+
+    Example: `dame study export --out export`
+    """
+    options.seed_number(seed)  # nothing is drawn here
+    from dame.service.export import export_study
+
+    if out.exists():
+        raise InvalidInput("out", str(out), "a folder that does not exist yet")
+    with told():
+        files = export_study(_administration(access), out)
+    if as_json:
+        output.print_json({"out": str(out), "files": files})
+    else:
+        output.people.print(f"{len(files)} files are in {out}: {', '.join(files)}", markup=False, soft_wrap=True)
+
+
+@study.command("new-key")
+def new_key(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="The study whose administrator's key is lost.")],
+    server: ServerAddress = DEFAULT_SERVER,
+    database: Annotated[
+        str, typer.Option("--database", envvar="DAME_DATABASE", metavar="WHERE", help="The database of the service.")
+    ] = "dame.sqlite",
+    access: AccessFile = DEFAULT_ACCESS,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Give a study a new administrator's key, on the machine of the service; the old key is worthless from then on.
+
+    Example: `dame study new-key screen-time --database dame.sqlite`
+    """
+    options.seed_number(seed)  # secrets are never drawn from a seed
+    try:
+        from dame.service.database import Database
+        from dame.service.studies import Studies
+    except ImportError:
+        raise MissingExtra("the collection service", "service") from None
+    if access.exists():
+        raise InvalidInput("access", str(access), "a file that does not exist yet")
+    if "://" not in database and not Path(database).exists():
+        raise InvalidInput("database", database, "the database of a service")
+    opened = Database(database)
+    try:
+        key = Studies(opened).replace_key(name)
+    finally:
+        opened.close()
+    _write_access(access, Access(server=server, study=name, administrator_key=key))
+    if as_json:
+        output.print_json({"study": name, "administrator_key": key, "access": str(access)})
+    else:
+        output.people.print(f"the new key is in {access}", markup=False)
+
+
+def _administration(path: Path) -> Administration:
+    fields = checks.keys(
+        "access", documents.read_json(path), frozenset({"server", "study", "administrator_key"}), frozenset()
+    )
+    server, name, key = (checks.text(field, fields[field], 1000) for field in ("server", "study", "administrator_key"))
+    return Administration(Access(server=server, study=name, administrator_key=key))
+
+
+def _write_access(path: Path, access: Access) -> None:
+    with _private(path) as file:
+        file.write(json.dumps(access.to_json(), indent=1) + "\n")
+
+
+def _private(path: Path) -> Any:
+    """A new file that only its owner may read."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", newline="", encoding="utf-8")
+
+
+def _listed(words: str | None) -> list[str | None] | None:
+    return None if words is None else [None if word.strip() in ("", "-") else word.strip() for word in words.split(",")]
+
+
+def _counts(words: str | None) -> Sequence[int | None] | None:
+    listed = _listed(words)
+    return (
+        None
+        if listed is None
+        else [None if word is None else options.whole_number("close-at", word) for word in listed]
+    )
+
+
+def _round(administration: Administration, words: str | None) -> int:
+    if words is not None:
+        return options.whole_number("round", words, 0, 63)
+    current = administration.public()["current_round"]
+    if current is None:
+        raise DameError("no round is open: the study is finished")
+    return int(current)
+
+
+def _show_status(document: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        output.print_json(document)
+        return
+    rows = [("state", f"{document['state']}; {document['invited']:,} people invited")]
+    for one in document["rounds"]:
+        count = f"{one['reports']:,} reports of {one['invited']:,} invited"
+        rows.append((f"round {one['round']}", f"{one['name']}, {one['state']}: {count}"))
+    refused = ", ".join(f"{count:,} {reason}" for reason, count in document["rejected"].items())
+    rows.append(("refused", refused or "none"))
+    rows.append(("malicious users", f"1 % of them can shift the estimate by {document['shift_by_1_percent']:.3g}"))
+    if document["estimate"] is not None:
+        rows.extend(_estimate_rows(document["estimate"]))
+    output.people.print(output.figures(document["title"], rows))
+
+
+def _estimate_rows(estimate: dict[str, Any]) -> list[tuple[str, str]]:
+    low, high = estimate["interval"]
+    return [
+        ("estimate", f"{estimate['estimate']:.6g}, standard error {estimate['standard_error']:.3g}"),
+        (f"{estimate['level']:.0%} interval", f"{low:.6g} to {high:.6g}"),
+        *(("note", note) for note in estimate["notes"]),
+    ]
