@@ -5,7 +5,7 @@
 
 import { showStatus } from "./dashboard/views.js";
 import { closeRound, create, invite, status, studies } from "./page/api.js";
-import { byId, download, fill, h, show } from "./page/dom.js";
+import { byId, download, fill, guardSkipLink, h, show } from "./page/dom.js";
 import { count, plural } from "./page/words.js";
 
 const EVERY = 2000;
@@ -72,12 +72,19 @@ function showCreated({ study, administrator_key: key }) {
     h(
       "div",
       { class: "row" },
-      h("button", { type: "button", click: () => download(`${fileName(study)}-administrator-key.txt`, `${key}\n`, "text/plain") }, "Download the key"),
+      h("button", { type: "button", click: () => saveAccess(study, key) }, "Save it as a file"),
       h("a", { href: addressOf(study) }, "Open the study"),
     ),
   );
   show(byId("created"));
   byId("created").focus();
+}
+
+/** The file that `dame study … --access FILE` reads. */
+function saveAccess(study, key) {
+  const server = new URL(".", location.href).href.replace(/\/$/, "");
+  const access = JSON.stringify({ server, study, administrator_key: key }, null, 1);
+  download(`${fileName(study)}-access.json`, `${access}\n`, "application/json");
 }
 
 // --- one study
@@ -130,11 +137,12 @@ function watch(study, key) {
 function stop() {
   if (watched) clearTimeout(watched.timer);
   watched = null;
-  live("not watching", false);
+  live("", false);
 }
 
 function live(text, on) {
   byId("live").textContent = text;
+  show(byId("live"), text !== "");
   byId("live").className = on ? "live" : "live paused";
 }
 
@@ -197,9 +205,9 @@ byId("invite").addEventListener("submit", (event) => {
   guarded(async () => {
     const { study, key } = watched;
     const made = await invite(study, Number(byId("number").value), key);
-    const lines = made.invitations.map(({ token, link }) => `${token},${link}\n`).join("");
+    const lines = made.map(({ token, link }) => `${token},${link}\n`).join("");
     download(`${fileName(study)}-invitations.csv`, `token,link\n${lines}`, "text/csv");
-    byId("invited").textContent = `${plural(made.invitations.length, "invitation")} saved as a file. Give each person one link; nobody can read them again here.`;
+    byId("invited").textContent = `${plural(made.length, "invitation")} saved as a file. Give each person one link; nobody can read them again here.`;
     await look(watched);
   });
 });
@@ -232,5 +240,6 @@ function fileName(study) {
   return study.replace(/[^\p{L}\p{N}._-]+/gu, "-");
 }
 
+guardSkipLink();
 addEventListener("hashchange", route);
 route();

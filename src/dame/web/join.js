@@ -2,12 +2,13 @@
 
 import { fromHex, toHex } from "./device/bytes.js";
 import { answer, decode, parse, participantName, questionOf } from "./device/index.js";
+import { summarise } from "./device/records.js";
 import { checkedQuestion, checkPinned, invitationOf, pinOf, Refusal, termsOf } from "./join/invitation.js";
 import { openMemory } from "./join/memory.js";
 import { columnOf, likelyColumn, tableOf, typedNumbers } from "./join/readings.js";
 import { showChecked, showRead, showReport, showTerms } from "./join/views.js";
 import { ask, pathOf } from "./page/api.js";
-import { byId, fill, h, show } from "./page/dom.js";
+import { byId, fill, guardSkipLink, h, show } from "./page/dom.js";
 import { moment, plural, short } from "./page/words.js";
 
 const PAUSES = [1000, 2000, 4000];
@@ -45,10 +46,10 @@ async function meet() {
     throw new Refusal("Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: please use your own device.");
   }
   if (stored.sent) return finish(stored);
+  show(byId("terms"));
   const question = await checkedQuestion(parse(await ask(pathOf(terms.study, "rounds", terms.round, "question"))), terms);
   showTerms(terms, question);
   showChecked(terms, question, invitation);
-  show(byId("terms"));
   if (!stored.report) return askForNumbers(question);
   if (stored.report.id !== question.id) throw new Refusal("The study asks you a second question. You have answered one, and one is all that you agreed to.");
   return present(stored.report, null);
@@ -101,13 +102,13 @@ function chooseColumn(table) {
 
 async function draw(question, numbers) {
   byId("draw").disabled = true;
-  const size = numbers.length;
+  const person = summarise(numbers, question.low, question.high);
   const hex = toHex(answer(question, numbers).bytes);
   const report = { participant: participantName(invitation.token), id: question.id, question: question.canonical, hex };
   const kept = (await memory.keepReport(terms.study, report)).report;
   forgetNumbers();
   // Another tab may have been first: its report is the one that counts.
-  present(kept, kept.hex === hex ? size : null);
+  present(kept, kept.hex === hex ? person : null);
   byId("report").focus();
 }
 
@@ -119,10 +120,10 @@ function forgetNumbers() {
   show(byId("numbers"), false);
 }
 
-function present(report, size) {
+function present(report, person) {
   const question = questionOf(parse(report.question));
   show(byId("report"));
-  showReport(question, decode(question, fromHex("report", report.hex)), report.hex, size);
+  showReport(question, decode(question, fromHex("report", report.hex)), report.hex, person);
   byId("send").onclick = () => send(report);
 }
 
@@ -196,6 +197,7 @@ function earlySentence({ opens_after: time }) {
   return `You answer in round ${terms.round + 1} of ${terms.shares.length}. It opens ${when}.`;
 }
 
+guardSkipLink();
 byId("again").addEventListener("click", begin);
 addEventListener("hashchange", begin);
 begin();

@@ -40,19 +40,25 @@ function showEstimate(status) {
     place,
     h("p", { class: "big", id: "value", "data-value": estimate.estimate }, fine(estimate.estimate)),
     h("p", {}, `${percent(estimate.level)} interval: ${range}. Standard error ${short(estimate.standard_error, 3)}.`),
-    h("figure", {}, intervalChart({ width: widthOf(place), low: bounds[0], high: bounds[1], value: estimate.estimate, interval: estimate.interval, label: `The estimate ${fine(estimate.estimate)} with its interval ${range}` })),
-    estimate.failure_probability > 0
-      ? h("p", { class: "quiet" }, `Chance that the study looked in the wrong place, judged from the votes: ${percent(estimate.failure_probability, 2)}.`)
+    h("figure", {}, intervalChart({ width: widthOf(place), ...around(estimate, bounds), value: estimate.estimate, interval: estimate.interval, label: `The estimate ${fine(estimate.estimate)} with its interval ${range}` })),
+    estimate.failure_probability > 1e-6
+      ? h("p", { class: "quiet" }, `Chance that the study looked in the wrong place, judged from the votes: ${percent(estimate.failure_probability, 4)}.`)
       : null,
     estimate.notes.map((note) => h("p", { class: "quiet" }, note)),
   );
+}
+
+/** The part of the bounds that is drawn: a few times the interval, so that one can see it. */
+function around({ estimate, interval: [low, high] }, bounds) {
+  const reach = 2 * Math.max(high - estimate, estimate - low) || (bounds[1] - bounds[0]) / 2;
+  return { low: Math.max(estimate - reach, bounds[0]), high: Math.min(estimate + reach, bounds[1]) };
 }
 
 function waiting({ rounds }) {
   const open = rounds.find((round) => round.state === "open");
   if (!open) return "No round is open.";
   const left = rounds.length - open.round - 1;
-  return `Round ${open.round + 1} is collecting. The average follows when ${left ? `this round and the ${plural(left, "next one", "next ones")} are` : "it is"} closed.`;
+  return `Round ${open.round + 1} is collecting. The average follows when it ${left ? `and ${left === 1 ? "the last one" : `the ${count(left)} after it`} are` : "is"} closed.`;
 }
 
 // --- rounds

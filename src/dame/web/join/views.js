@@ -3,13 +3,14 @@
 import { fromHex } from "../device/bytes.js";
 import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
 import { barChart, widthOf } from "../page/charts.js";
-import { byId, fill, h } from "../page/dom.js";
+import { byId, fill, h, show } from "../page/dom.js";
 import { count, percent, plural, short } from "../page/words.js";
 import { bins, bitChance, outer, possibilities } from "./meaning.js";
 import { outside } from "./readings.js";
 
 const MOST_BITS = 256;
 const MOST_BAD = 8;
+const WEAK = 10; // a factor e^α beyond which the page says so
 
 // --- step 1
 
@@ -23,7 +24,7 @@ export function showTerms(terms, question) {
   const factor = Math.exp(terms.alpha);
   byId("means").textContent =
     `Whoever sees your report can be at most ${short(factor, 3)} times more sure of anything about you than before, ` +
-    "however many numbers you have, and whatever else she knows.";
+    `however many numbers you have, and whatever else she knows.${factor > WEAK ? " That is weak protection: think twice." : ""}`;
   fill(byId("odds"), odds(factor));
   byId("example").textContent =
     "So somebody who held a thing about you for as likely as not can never be surer of it than the second bar, even after " +
@@ -33,7 +34,7 @@ export function showTerms(terms, question) {
 function facts(terms, question) {
   const rounds = terms.shares.length;
   return [
-    fact("Your numbers lie between", `${short(terms.low, 6)} and ${short(terms.high, 6)}`),
+    fact("Bounds", `${short(terms.low, 6)} to ${short(terms.high, 6)}`),
     fact("Privacy budget α", short(terms.alpha, 4)),
     fact("You send, once", question ? plural(reportBits(question), "bit") : "a few bits"),
     fact("Your round", `${terms.round + 1} of ${rounds}`),
@@ -76,6 +77,7 @@ export function inWords(question) {
 /** The list of what the page has checked before it shows a question. */
 export function showChecked(terms, question, invitation) {
   const key = invitation.key === null ? "the key that the service presented at your first visit" : "the key that your invitation names";
+  show(byId("checks"));
   fill(
     byId("checked"),
     h("li", {}, `The question is signed with ${key}: `, h("code", {}, terms.key)),
@@ -115,15 +117,15 @@ function complaint(bad, leaveOut) {
 
 // --- step 3
 
-/** The report in bits, in bytes and in what it could mean. `size` is null after the page was opened again. */
-export function showReport(question, value, hex, size) {
+/** The report in bits, in bytes and in what it could mean. `person` is null after the page was opened again. */
+export function showReport(question, value, hex, person) {
   const bits = reportBits(question);
   byId("report-text").textContent = `${sentence(question, value)} Nothing else leaves: not your numbers, not their average, not how many there are.`;
   fill(byId("bits"), question.noise?.kind === "laplace" ? null : bitList(question, value, bits));
   const tag = 2 * TAG_BYTES;
   fill(byId("bytes"), pairs(hex.slice(0, tag)), " ", h("b", {}, pairs(hex.slice(tag))));
   byId("send").textContent = `Send these ${reportBytes(question)} bytes`;
-  drawMeaning(question, value, size);
+  drawMeaning(question, value, person);
   byId("once").textContent =
     "This report was drawn once and is kept in this browser; sending it again sends the same bytes. It cannot be drawn again, " +
     "because fresh coins would wash out the noise. Decide to send it or not for any reason but what the bits happen to be.";
@@ -132,7 +134,7 @@ export function showReport(question, value, hex, size) {
 function sentence(question, value) {
   if (question.kind === "vote") {
     const ones = value.toString(2).replaceAll("0", "").length;
-    return `${plural(Number(question.bins), "bit")}, one for each range, ${count(ones)} of them 1.`;
+    return `${plural(Number(question.bins), "bit")}, one for each range; ${count(ones)} of them ${ones === 1 ? "is" : "are"} 1.`;
   }
   if (question.noise.kind === "laplace") return `One noisy number: ${value} on a grid of ${count(question.noise.steps)} steps.`;
   return question.dither ? "Two bits: the answer, and which of two centres a fair coin chose for you." : "One single bit.";
@@ -142,39 +144,55 @@ function bitList(question, value, bits) {
   const ranges = question.kind === "vote" ? bins(question) : [];
   const shown = Array.from({ length: Math.min(bits, MOST_BITS) }, (_, index) => {
     const one = (value >> BigInt(index)) & 1n;
-    const title = ranges[index] ? `${short(ranges[index].from)} to ${short(ranges[index].to)}` : null;
+    const title = ranges[index] ? inRange(ranges[index]) : null;
     return h("li", { class: one ? "one" : null, title }, one ? "1" : "0");
   });
+  const order = ranges.length > 1 ? h("p", { class: "quiet" }, `From left to right: ${inRange(ranges[0])}, ${inRange(ranges[1])}, and so on.`) : null;
   const rest = bits > MOST_BITS ? h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`) : null;
-  return [h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown), rest];
+  return [h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown), order, rest];
+}
+
+function inRange({ from, to }) {
+  return `${short(from)} to ${short(to)}`;
 }
 
 function pairs(hex) {
   return fromHex("bytes", hex).length > 96 ? `${hex.slice(0, 192)}…` : hex.replace(/..(?=.)/g, "$& ");
 }
 
-function drawMeaning(question, value, size) {
-  const { places, silent } = possibilities(question, value, size ?? 1);
+function drawMeaning(question, value, person) {
+  const size = person?.size ?? 1;
+  const { places, silent } = possibilities(question, value, size);
   const least = Math.min(...places.map(({ likelihood }) => likelihood), silent ?? 1);
-  const allowed = Math.exp(-question.alpha);
   byId("meaning-text").textContent =
-    `${bitSentence(question, value, size ?? 1)}The very same report could come from anybody. Each bar is an average that you might have; ` +
-    `its height says how likely this report would then be, compared with the average that fits best. The lowest is ${percent(least, 1)}; ` +
-    `α = ${short(question.alpha, 4)} allows none below ${percent(allowed, 1)}.` +
-    (silent === null ? "" : ` For somebody with too few numbers to vote it is ${percent(silent, 1)}.`);
+    `${bitSentence(question, value, size)}Each bar is an average that you might have; its height says how likely this very report would ` +
+    `then be, compared with the average that fits best. No average is ruled out: the least likely has ${percent(least, 1)}, and ` +
+    `α = ${short(question.alpha, 4)} allows none below ${percent(Math.exp(-question.alpha), 1)}.` +
+    (silent === null ? "" : ` Somebody with too few numbers to vote has ${percent(silent, 1)}.`);
+  const own = person && isVoter(question, person) ? outer(question, person.mean) : null;
   const place = byId("meaning");
-  const draw = () =>
-    fill(
-      place,
-      barChart({ width: widthOf(place), low: question.low, high: question.high, bars: places.map(asBar), guides: [0, 0.5, 1], label: "How likely this report is for each possible average" }),
-      h("figcaption", {}, size === null ? "The average, for somebody with one number." : "The average, for somebody with as many numbers as you."),
-    );
+  const draw = () => fill(place, meaningChart(question, places, own, widthOf(place)), h("figcaption", {}, caption(person, own)));
   draw();
   addEventListener("resize", draw);
 }
 
+function isVoter(question, { size }) {
+  return question.kind !== "vote" || BigInt(size) >= question.min_size;
+}
+
+function meaningChart({ low, high }, places, own, width) {
+  const bars = places.map((place) => ({ ...asBar(place), own: own !== null && place.from <= own && (own < place.to || place.to >= high) }));
+  return barChart({ width, low, high, bars, guides: [0, 0.5, 1], label: "How likely this report is for each possible average" });
+}
+
+function caption(person, own) {
+  if (!person) return "Possible averages, for somebody with one number.";
+  const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
+  return `Possible averages, for somebody with as many numbers as you.${yours}`;
+}
+
 function asBar({ from, to, likelihood }) {
-  return { from, to, height: likelihood, title: `${short(from)} to ${short(to)}: ${percent(likelihood, 1)}` };
+  return { from, to, height: likelihood, title: `${inRange({ from, to })}: ${percent(likelihood, 1)}` };
 }
 
 function bitSentence(question, value, size) {

@@ -2,6 +2,8 @@
 
 const BASE = "api/v1/studies"; // relative, so that the service may live below any path
 
+const AT_ONCE = 10_000;
+
 /** A refusal of the service: its reason in one word, its detail in one sentence. */
 export class Problem extends Error {
   constructor(status, body) {
@@ -66,8 +68,14 @@ export async function closeRound(study, round, secret) {
   return JSON.parse(await ask(pathOf(study, "rounds", round, "close"), { method: "POST", secret, body: "{}" }));
 }
 
+/** So many invitations, {token, link} each. */
 export async function invite(study, number, secret) {
-  return JSON.parse(await ask(pathOf(study, "invitations"), { method: "POST", secret, body: JSON.stringify({ count: number }) }));
+  const made = [];
+  while (made.length < number) {
+    const body = JSON.stringify({ count: Math.min(number - made.length, AT_ONCE) });
+    made.push(...JSON.parse(await ask(pathOf(study, "invitations"), { method: "POST", secret, body })).invitations);
+  }
+  return made;
 }
 
 /** A new study. The text of the plan travels as it is: a plan read and written again here could lose digits. */

@@ -62,7 +62,7 @@ export function intervalChart({ width, low, high, value, interval, label }) {
     { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
     s("line", { class: "axis", x1: x(low), x2: x(high), y1: 30, y2: 30 }),
     s("line", { class: "span", x1: from, x2: to, y1: 30, y2: 30 }),
-    s("circle", { class: "own", cx: x(value), cy: 30, r: 7 }),
+    s("circle", { class: "own", cx: x(value), cy: 30, r: 6 }),
     ticks(low, high, width).map((at) => tick(at, x(at), height - 8)),
   );
 }

@@ -38,6 +38,14 @@ export function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
 }
 
+/** Lets the skip link move the focus only: what stands behind the # is the page's own. */
+export function guardSkipLink() {
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("main").focus();
+  });
+}
+
 /** Offers a text as a file. */
 export function download(name, text, type) {
   const address = URL.createObjectURL(new Blob([text], { type }));

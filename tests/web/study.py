@@ -1,0 +1,141 @@
+"""A study on a server, and a person with a browser."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import random
+import subprocess
+import sys
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import dame
+from dame.device import answer, question_from_json, round_of
+from dame.plan_codec import plan_to_json
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+WATCH = "addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
+
+
+@functools.cache
+def _plan() -> str:
+    sizes = dame.Sizes.parse("poisson:500")
+    return json.dumps(plan_to_json(dame.plan(users=300, alpha=4.0, sizes=sizes, bounds=(0, 60), study="x")))
+
+
+def planned(name: str) -> dict[str, Any]:
+    """A plan of three rounds, the first of them a vote."""
+    plan = {**json.loads(_plan()), "study": name}
+    assert [round_["kind"] for round_ in plan["rounds"]] == ["vote", "measure", "measure"]
+    return plan
+
+
+def call(address: str, *, body: object = None, secret: str | None = None) -> Any:
+    """An answer of the service."""
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {secret}"} if secret else {})}
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(address, data=data, headers=headers), timeout=30) as response:
+        return json.load(response)
+
+
+@dataclass
+class Study:
+    """A study, its administrator's key, and the links of each round."""
+
+    server: str
+    name: str
+    key: str
+    plan: dict[str, Any]
+    access: Path
+    links: dict[int, list[str]]
+
+    @classmethod
+    def create(cls, server: str, plan: dict[str, Any], folder: Path, invitations: int = 60) -> Study:
+        made = call(f"{server}/api/v1/studies", body={"plan": plan, "title": "Minutes of sport on a weekday"})
+        access = folder / "access.json"
+        key = made["administrator_key"]
+        access.write_text(json.dumps({"server": server, "study": plan["study"], "administrator_key": key}))
+        study = cls(server=server, name=plan["study"], key=key, plan=plan, access=access, links={})
+        body = study.call("invitations", body={"count": invitations})
+        study.add_links([one["link"] for one in body["invitations"]])
+        return study
+
+    def add_links(self, links: list[str]) -> None:
+        shares = [round_["share"] for round_ in self.plan["rounds"]]
+        for link in links:
+            name = hashlib.sha256(token_of(link).encode()).hexdigest()
+            self.links.setdefault(round_of(self.name, shares, name), []).append(link)
+
+    def call(self, path: str, body: object = None) -> Any:
+        return call(f"{self.server}/api/v1/studies/{quote(self.name, safe='')}/{path}", body=body, secret=self.key)
+
+    def close(self, index: int) -> None:
+        self.call(f"rounds/{index}/close", body={})
+
+    def answer_all(self, index: int) -> int:
+        """Everybody of a round who is left answers with the Python device; how many they are."""
+        question = question_from_json(self.call(f"rounds/{index}/question")["question"])
+        people, self.links[index] = self.links[index], []
+        draw = random.Random(index)
+        reports = [
+            {"token": token_of(link), "report": answer(question, [draw.gauss(31, 9) for _ in range(500)]).encode(question).hex()}
+            for link in people
+        ]  # fmt: skip
+        assert set(self.call("reports/batch", body={"reports": reports})["results"]) <= {"accepted"}
+        return len(people)
+
+    def command(self, *words: str) -> Any:
+        """What `dame study … --json` prints."""
+        command = [sys.executable, "-m", "dame", "study", *words, "--access", str(self.access), "--json"]
+        environment = {"PYTHONPATH": str(Path(dame.__file__).parents[1]), "PATH": "/usr/bin:/bin"}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=60)
+        return json.loads(done.stdout)
+
+
+def token_of(link: str) -> str:
+    return link.split("token=")[1][:32]
+
+
+class Guest:
+    """A person with a browser of her own. Everything that her pages ask for, and complain about, is written down."""
+
+    def __init__(self, context: Any, server: str) -> None:
+        self.context = context
+        self.server = server
+        self.requests: list[Any] = []
+        self.complaints: list[str] = []
+        self.expected: list[str] = []
+        context.add_init_script(WATCH)
+        context.on("request", lambda request: self.requests.append(request))
+        context.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        context.on("weberror", lambda problem: self.complaints.append(str(problem.error)))
+
+    def open(self, address: str) -> Any:
+        page = self.context.new_page()
+        page.goto(address)
+        return page
+
+    def expect(self, *texts: str) -> None:
+        """Complaints of the browser about answers such as 409, which the page itself handles."""
+        self.expected += texts
+
+    def check(self) -> None:
+        origin = urlsplit(self.server).netloc
+        elsewhere = [
+            one.url for one in self.requests if urlsplit(one.url).netloc != origin and not one.url.startswith("blob:")
+        ]
+        assert elsewhere == []
+        left = [text for text in self.complaints if not any(part in text for part in self.expected)]
+        assert left == []
+
+    def sent(self) -> list[bytes]:
+        """The bodies of everything that was posted."""
+        return [one.post_data_buffer or b"" for one in self.requests if one.method == "POST"]
