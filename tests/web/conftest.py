@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.web.needs import ROOT, program
-from tests.web.study import FLAGS, Guest, Study, planned
+from tests.web.study import FLAGS, Guest, Study, name_of, planned
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
 
@@ -78,7 +78,7 @@ def guest(browser: Browser, server: str) -> Iterator[Callable[..., Guest]]:
 @pytest.fixture
 def study(server: str, request: pytest.FixtureRequest, tmp_path: Path) -> Study:
     """A study with a vote and two measurements, and 60 invitations, made by an administrator's program."""
-    return Study.create(server, planned(request.node.name[:100]), tmp_path)
+    return Study.create(server, planned(name_of(request.node.name)), tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -19,16 +19,21 @@ from dame.device import answer, question_from_json, round_of
 from dame.plan_codec import plan_to_json
 
 FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
 ]  # fmt: skip
-WATCH = "addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
+WATCH = "addEventListener('securitypolicyviolation', (e) => console.error('policy', e.violatedDirective, e.blockedURI))"
 
 
 @functools.cache
 def _plan() -> str:
     sizes = dame.Sizes.parse("poisson:500")
     return json.dumps(plan_to_json(dame.plan(users=300, alpha=4.0, sizes=sizes, bounds=(0, 60), study="x")))
+
+
+def name_of(test: str) -> str:
+    """A name for the study of a test."""
+    return f"study {hashlib.sha256(test.encode()).hexdigest()[:12]}"
 
 
 def planned(name: str) -> dict[str, Any]:
@@ -75,7 +80,8 @@ class Study:
             self.links.setdefault(round_of(self.name, shares, name), []).append(link)
 
     def call(self, path: str, body: object = None) -> Any:
-        return call(f"{self.server}/api/v1/studies/{quote(self.name, safe='')}/{path}", body=body, secret=self.key)
+        address = "/".join([f"{self.server}/api/v1/studies", quote(self.name, safe=""), *([path] if path else [])])
+        return call(address, body=body, secret=self.key)
 
     def close(self, index: int) -> None:
         self.call(f"rounds/{index}/close", body={})
@@ -85,10 +91,11 @@ class Study:
         question = question_from_json(self.call(f"rounds/{index}/question")["question"])
         people, self.links[index] = self.links[index], []
         draw = random.Random(index)
+        answers = [answer(question, [draw.gauss(31, 9) for _ in range(500)]) for _ in people]
         reports = [
-            {"token": token_of(link), "report": answer(question, [draw.gauss(31, 9) for _ in range(500)]).encode(question).hex()}
-            for link in people
-        ]  # fmt: skip
+            {"token": token_of(link), "report": one.encode(question).hex()}
+            for link, one in zip(people, answers, strict=True)
+        ]
         assert set(self.call("reports/batch", body={"reports": reports})["results"]) <= {"accepted"}
         return len(people)
 
@@ -114,9 +121,12 @@ class Guest:
         self.complaints: list[str] = []
         self.expected: list[str] = []
         context.add_init_script(WATCH)
-        context.on("request", lambda request: self.requests.append(request))
+        context.on("request", self._note)
         context.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         context.on("weberror", lambda problem: self.complaints.append(str(problem.error)))
+
+    def _note(self, request: Any) -> None:
+        self.requests.append(request)
 
     def open(self, address: str) -> Any:
         page = self.context.new_page()
@@ -132,9 +142,9 @@ class Guest:
         elsewhere = [
             one.url for one in self.requests if urlsplit(one.url).netloc != origin and not one.url.startswith("blob:")
         ]
-        assert elsewhere == []
+        assert elsewhere == [], elsewhere
         left = [text for text in self.complaints if not any(part in text for part in self.expected)]
-        assert left == []
+        assert left == [], left
 
     def sent(self) -> list[bytes]:
         """The bodies of everything that was posted."""

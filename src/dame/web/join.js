@@ -133,7 +133,7 @@ async function send(report) {
   byId("send-error").textContent = "";
   try {
     await withRetries(() => ask(pathOf(terms.study, "reports"), { method: "POST", secret: invitation.token, body: fromHex("report", report.hex) }));
-    finish(await memory.markSent(terms.study, new Date().toISOString()));
+    await finish(await memory.markSent(terms.study, new Date().toISOString()));
     byId("done").focus();
   } catch (problem) {
     byId("send-error").textContent = `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
@@ -175,7 +175,8 @@ const SENTENCES = {
 };
 
 function sentenceOf(problem) {
-  return SENTENCES[problem.reason] ?? problem.message;
+  const sentence = SENTENCES[problem.reason] ?? problem.message;
+  return `${sentence[0].toUpperCase()}${sentence.slice(1)}${/[.?!]$/.test(sentence) ? "" : "."}`;
 }
 
 function refuse(problem) {
@@ -189,7 +190,7 @@ function refuse(problem) {
   if (!terms) byId("lead").textContent = "This invitation cannot be used now.";
   show(byId("again"), later);
   show(byId("refusal"));
-  if (!(problem instanceof Refusal) && !problem.reason) console.error(problem);
+  if (!(problem instanceof Refusal || problem.kind || problem.reason)) console.error(problem);
 }
 
 function earlySentence({ opens_after: time }) {

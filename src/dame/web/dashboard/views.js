@@ -123,9 +123,9 @@ function guidesFor(shares) {
 
 function table(bars) {
   const rows = bars.map((one) =>
-    h("tr", {}, h("td", {}, `${short(one.from)} to ${short(one.to)}`), h("td", { class: "number" }, percent(one.height, 1)), h("td", {}, one.chosen ? "chosen" : "")),
+    h("tr", {}, h("td", {}, `${short(one.from)} to ${short(one.to)}`), h("td", { class: "number" }, percent(one.height, 1)), h("td", {}, one.chosen ? "yes" : "")),
   );
-  const head = h("tr", {}, h("th", { scope: "col" }, "Average"), h("th", { scope: "col", class: "number" }, "People"), h("th", { scope: "col" }, ""));
+  const head = h("tr", {}, h("th", { scope: "col" }, "Average"), h("th", { scope: "col", class: "number" }, "People"), h("th", { scope: "col" }, "Chosen"));
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Votes as a table" }, h("table", {}, h("thead", {}, head), h("tbody", {}, rows)));
 }
 

@@ -1,0 +1,373 @@
+"""The page of a participant: what it refuses, what it remembers, what leaves it."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import dame
+from dame.device.questions import canonical, question_from_json, question_id
+from dame.device.reports import Report
+from dame.plan_codec import plan_to_json
+from tests.web.study import Study, name_of
+
+NUMBERS = "31.25 28.5\n44 12 99"
+
+
+@pytest.fixture
+def one_bit(server, request, tmp_path):
+    """A study of a single round with a single bit."""
+    plan = dame.plan(users=40, alpha=0.5, sizes=dame.Sizes.parse("poisson:5"), protocol="one-bit", bounds=(0, 60))
+    return Study.create(server, {**plan_to_json(plan), "study": name_of(request.node.name)}, tmp_path, invitations=4)
+
+
+def opened(guest, link):
+    page = guest.open(link)
+    page.wait_for_selector("#numbers:not([hidden])")
+    return page
+
+
+def drawn(page, numbers=NUMBERS):
+    page.fill("#typed", numbers)
+    page.click("#draw")
+    page.wait_for_selector("#report:not([hidden])")
+    return bytes.fromhex(page.locator("#bytes").inner_text().replace(" ", ""))
+
+
+def refusal(page):
+    page.wait_for_selector("#refusal:not([hidden])")
+    assert page.locator("#numbers").is_hidden()
+    assert page.locator("#send").is_hidden()
+    return page.locator("#refusal-text").inner_text()
+
+
+# --- what she sees, and what leaves
+
+
+def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
+    person = guest()
+    page = opened(person, one_bit.links[0][0])
+    terms = page.locator("#terms").inner_text()
+    assert "0 to 60" in terms
+    assert "at most 1.65 times more sure of anything" in terms
+    assert "62 %" in terms
+    shown = drawn(page)
+    text = page.locator("#report").inner_text()
+    assert "One single bit." in text
+    low, high = sorted(map(int, re.findall(r"about (\d+)", text)))
+    assert (low, high) == (38, 62)
+    assert person.sent() == []
+    page.click("#send")
+    page.wait_for_selector("#done:not([hidden])")
+    assert person.sent() == [shown]
+    question = question_from_json(one_bit.call("rounds/0/question")["question"])
+    assert Report.decode(question, shown).value in (0, 1)
+    # The token stands behind the # and in one header; her numbers stand nowhere.
+    token = one_bit.links[0][0].split("token=")[1][:32]
+    for request in person.requests:
+        assert token not in request.url.partition("#")[0]
+        carried = "authorization" in request.headers
+        assert carried == (request.method == "POST")
+        assert not re.search("31.25|28.5", request.url + str(request.post_data_buffer))
+    assert person.context.cookies() == []
+    kept = page.evaluate(
+        """() => new Promise((done) => { const opening = indexedDB.open('dame'); opening.onsuccess = () => {
+        const all = opening.result.transaction('studies').objectStore('studies').getAll();
+        all.onsuccess = () => done(all.result); } })"""
+    )
+    assert len(kept) == 1
+    assert kept[0].keys() == {"study", "key", "planId", "alpha", "low", "high", "report", "sent"}
+    assert kept[0]["report"].keys() == {"participant", "id", "question", "hex"}
+    assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+
+
+def test_the_votes_bits_and_their_meaning(guest, study):
+    person = guest()
+    page = opened(person, study.links[0][0])
+    assert "With fewer than" in page.locator("#asked").inner_text()
+    report = drawn(page, " ".join(["33"] * 500))
+    bits = page.locator("#bits li").all_inner_texts()
+    assert len(bits) == 18
+    assert [int(bit) for bit in bits] == [int.from_bytes(report[8:], "little") >> j & 1 for j in range(18)]
+    assert page.locator("#meaning rect").count() == 18
+    assert page.locator("#meaning rect.chosen").count() == 1
+    assert "1.8 %" in page.locator("#meaning-text").inner_text()
+
+
+def test_numbers_are_checked_by_line_and_clipped_aloud(guest, one_bit, tmp_path):
+    page = opened(guest(), one_bit.links[0][0])
+    expect(page.locator("#draw")).to_be_disabled()
+    page.fill("#typed", "12 abc\n70 x1\n")
+    read = page.locator("#read")
+    expect(read).to_contain_text("line 1 (“abc”), line 2 (“x1”)")
+    expect(read).to_contain_text("1 number lies outside 0 to 60 and counts as the nearer bound")
+    expect(page.locator("#draw")).to_be_disabled()
+    page.check("#leave")
+    expect(page.locator("#draw")).to_be_enabled()
+    expect(read).to_contain_text("2 numbers, average 36")
+    path = tmp_path / "mine.csv"
+    path.write_text("day,minutes\nMon,30\nTue,50\n")
+    page.set_input_files("#file", path)
+    expect(read).to_contain_text("2 numbers, average 40")
+    expect(page.locator("#typed")).to_have_value("")
+    assert page.locator("#column option").all_inner_texts() == ["day", "minutes"]
+    page.select_option("#column", label="day")
+    expect(read).to_contain_text("line 2 (“Mon”), line 3 (“Tue”)")
+    expect(page.locator("#draw")).to_be_disabled()
+
+
+# --- one report, ever
+
+
+def test_a_report_is_kept_before_it_is_sent_and_sent_again_unchanged(guest, one_bit):
+    person = guest()
+    person.expect("ERR_FAILED", "503")
+    page = opened(person, one_bit.links[0][0])
+    attempts = []
+
+    def fail(route):
+        attempts.append(route.request.post_data_buffer)
+        route.abort() if len(attempts) % 2 else route.fulfill(status=503, body="{}")
+
+    person.context.route("**/reports", fail)
+    shown = drawn(page)
+    page.click("#send")
+    expect(page.locator("#send-error")).to_contain_text(
+        "The service answered with status 503. Your report is kept", timeout=20_000
+    )
+    page.reload()
+    page.wait_for_selector("#report:not([hidden])")
+    assert page.locator("#numbers").is_hidden()
+    assert bytes.fromhex(page.locator("#bytes").inner_text().replace(" ", "")) == shown
+    person.context.unroute("**/reports")
+    page.click("#send")
+    page.wait_for_selector("#done:not([hidden])")
+    assert len(attempts) == 4
+    assert set(attempts) | set(person.sent()) == {shown}
+    page.reload()
+    page.wait_for_selector("#done:not([hidden])")
+    assert "α = 0.5 in all" in page.locator("#spent").inner_text()
+    assert one_bit.call("status")["rounds"][0]["reports"] == 1
+
+
+def test_two_tabs_draw_one_report(guest, one_bit):
+    person = guest()
+    first, second = opened(person, one_bit.links[0][0]), opened(person, one_bit.links[0][0])
+    assert drawn(first, "1") == drawn(second, "59")
+
+
+def test_another_invitation_in_the_same_browser_is_refused(guest, one_bit):
+    person = guest()
+    drawn(opened(person, one_bit.links[0][0]))
+    assert "already taken part" in refusal(person.open(one_bit.links[0][1]))
+
+
+def test_a_second_question_is_refused(guest, one_bit):
+    person = guest()
+    page = opened(person, one_bit.links[0][0])
+    drawn(page)
+    page.evaluate(
+        """() => new Promise((done) => { const opening = indexedDB.open('dame'); opening.onsuccess = () => {
+        const store = opening.result.transaction('studies', 'readwrite').objectStore('studies');
+        store.getAll().onsuccess = ({ target }) => { const [kept] = target.result;
+        kept.report.id = '00'.repeat(32); store.put(kept).onsuccess = done; } } })"""
+    )
+    page.reload()
+    assert "second question" in refusal(page)
+
+
+# --- what was agreed to
+
+
+def pinned(guest, study):
+    """A person who has seen the study once, as it was."""
+    person = guest()
+    opened(person, study.links[0][0]).close()
+    return person
+
+
+def serving(person, path, change):
+    """From now on, the service's answers are changed on their way."""
+
+    def handle(route):
+        document = json.loads(route.fetch().body())
+        change(document)
+        route.fulfill(json=document)
+
+    person.context.route(path, handle)
+
+
+def changed_plan(**fields):
+    def change(document):
+        document["plan"].update(copy.deepcopy(fields))
+        document["plan_id"] = hashlib.sha256(canonical(document["plan"])).hexdigest()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (changed_plan(alpha=0.75), "larger α"),
+        (changed_plan(bounds=[0.0, 61.0]), "bounds of this study have changed"),
+        (changed_plan(users=41), "plan of this study has changed"),
+        (lambda document: document.update(plan_id="00" * 32), "does not have the identity"),
+        (lambda document: document["plan"].update(users=41), "does not have the identity"),
+        (lambda document: document.update(public_key="ab" * 32), "another key than your invitation names"),
+        (lambda document: document.update(public_key="no key"), "no valid key"),
+        (lambda document: document.update(study="another"), "another study"),
+    ],
+)
+def test_a_study_that_has_changed_is_refused(guest, one_bit, change, sentence):
+    person = pinned(guest, one_bit)
+    serving(person, re.compile(r"/api/v1/studies/[^/]+$"), change)
+    assert sentence in refusal(person.open(one_bit.links[0][0]))
+
+
+def test_a_changed_key_is_refused_even_when_the_link_names_none(guest, one_bit):
+    bare = one_bit.links[0][0].partition("&key=")[0]
+    person = guest()
+    opened(person, bare).close()
+    serving(person, re.compile(r"/api/v1/studies/[^/]+$"), lambda document: document.update(public_key="ab" * 32))
+    assert "key of this study has changed" in refusal(person.open(bare))
+
+
+def altered(**fields):
+    def change(document):
+        document["question"].update(fields)
+        document["question_id"] = hashlib.sha256(canonical(document["question"])).hexdigest()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (altered(alpha=0.6), "would spend α = 0.6"),
+        (altered(centre=0.5), "not signed"),
+        (altered(high=61.0), "bounds of the question"),
+        (altered(study="another"), "another round or study"),
+        (altered(round=1), "another round or study"),
+        (altered(noise={"kind": "one-bit", "low": "1" * 16, "high": "f" * 16}), "privacy loss is at most alpha"),
+        (altered(extra=1), "without unknown keys"),
+        (lambda document: document.update(signature="00" * 64), "not signed"),
+        (lambda document: document.update(signature=""), "not signed"),
+        (lambda document: document.update(question_id="00" * 32), "does not have the identity"),
+    ],
+)
+def test_a_question_that_was_altered_is_refused(guest, one_bit, change, sentence):
+    person = guest()
+    serving(person, "**/question", change)
+    assert sentence in refusal(person.open(one_bit.links[0][0]))
+
+
+def test_what_the_tests_alter_is_what_they_mean(one_bit):
+    """Without an alteration the same way of writing gives the question that the service signed."""
+    document = one_bit.call("rounds/0/question")
+    altered()(document)
+    assert document["question_id"] == question_id(question_from_json(document["question"]))
+    study = one_bit.call("")
+    before = study["plan_id"]
+    changed_plan()(study)
+    assert study["plan_id"] == before
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        (
+            "if (window.SubtleCrypto) SubtleCrypto.prototype.importKey = async () => {"
+            "throw new DOMException('', 'NotSupportedError') }",
+            "cannot check Ed25519",
+        ),
+        ("Object.defineProperty(crypto, 'subtle', { value: undefined })", "open it over https"),
+        ("Object.defineProperty(window, 'indexedDB', { value: undefined })", "keeps no memory"),
+    ],
+)
+def test_a_browser_that_cannot_protect_her_is_told_so(guest, one_bit, script, sentence):
+    person = guest()
+    person.context.add_init_script(script)
+    assert sentence in refusal(person.open(one_bit.links[0][0]))
+
+
+# --- invitations
+
+
+@pytest.mark.parametrize(
+    ("fragment", "sentence"),
+    [
+        ("", "no invitation"),
+        ("#study=x", "no invitation"),
+        ("#study=x&token=abc", "token of this invitation is damaged"),
+        ("#study=x&token=" + "a" * 32 + "&key=1", "key of this invitation is damaged"),
+        ("#study=nowhere&token=" + "a" * 32, "no such study"),
+    ],
+)
+def test_a_damaged_invitation_is_refused(guest, server, fragment, sentence):
+    person = guest()
+    person.expect("404")
+    assert sentence in refusal(person.open(f"{server}/join{fragment}"))
+
+
+def test_an_invitation_that_nobody_sent_is_refused_when_the_report_arrives(guest, one_bit):
+    link = one_bit.links[0][0]
+    token = link.split("token=")[1][:32]
+    person = guest()
+    person.expect("401")
+    page = opened(person, link.replace(token, "ab" * 16))
+    drawn(page)
+    page.click("#send")
+    expect(page.locator("#send-error")).to_contain_text("not known to the study")
+
+
+def test_who_comes_too_early_is_told_when_and_may_look_again(guest, study, screenshot):
+    person = guest()
+    person.expect("409")
+    page = person.open(study.links[1][0])
+    assert "round 2 of 3" in refusal(page)
+    assert "not your turn" in page.locator("#refusal-title").inner_text()
+    screenshot(page, "join-too-early")
+    study.answer_all(0)
+    study.close(0)
+    page.click("#again")
+    page.wait_for_selector("#numbers:not([hidden])")
+    assert page.locator("#refusal").is_hidden()
+
+
+def test_a_round_that_closes_before_the_report_is_sent(guest, one_bit):
+    person = guest()
+    person.expect("410")
+    page = opened(person, one_bit.links[0].pop())
+    drawn(page)
+    one_bit.answer_all(0)
+    one_bit.close(0)
+    page.click("#send")
+    expect(page.locator("#send-error")).to_contain_text("is over")
+
+
+def test_an_unreachable_service_is_told(guest, one_bit):
+    person = guest()
+    person.expect("ERR_FAILED")
+    person.context.route("**/api/**", lambda route: route.abort())
+    page = person.open(one_bit.links[0][0])
+    assert "does not answer" in refusal(page)
+    person.context.unroute("**/api/**")
+    page.click("#again")
+    page.wait_for_selector("#numbers:not([hidden])")
+
+
+def test_a_noisy_number_is_shown(guest, server, tmp_path, request, screenshot):
+    """Laplace noise: no bits to show, a number and its bytes."""
+    plan = dame.plan(users=40, alpha=1.0, sizes=dame.Sizes.parse("poisson:5"), protocol="duchi", bounds=(0, 60))
+    study = Study.create(server, {**plan_to_json(plan), "study": name_of(request.node.name)}, tmp_path, invitations=1)
+    page = opened(guest(), study.links[0][0])
+    report = drawn(page)
+    question = question_from_json(study.call("rounds/0/question")["question"])
+    assert f"One noisy number: {Report.decode(question, report).value} " in page.locator("#report-text").inner_text()
+    assert page.locator("#bits li").count() == 0
+    screenshot(page, "join-report-laplace")
