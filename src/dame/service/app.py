@@ -21,7 +21,7 @@ from dame.service.answers import problem_of, problem_response
 from dame.service.database import Database
 from dame.service.group_commit import GroupCommit
 from dame.service.guard import Guard
-from dame.service.ingest import Ingest, routes
+from dame.service.ingest import routes
 from dame.service.logs import Log
 from dame.service.metrics import Metrics
 from dame.service.models import ProblemDocument
@@ -69,7 +69,7 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.router.routes[:0] = routes(Ingest(commits, metrics))
+    app.router.routes[:0] = routes(commits)
     app.include_router(api.public_router(rooms))
     app.include_router(api.administrator_router(rooms))
     app.router.routes.extend(page_routes())

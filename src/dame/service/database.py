@@ -15,18 +15,12 @@ from sqlalchemy import Connection, create_engine, event, exc, make_url
 from sqlalchemy.engine import URL, Engine
 
 from dame.errors import DameError, InvalidInput, MissingExtra
+from dame.service.bulk import BulkStatements, Found, PostgresStatements, SqliteStatements
 from dame.service.migrations import MIGRATIONS, Step, migrate
 
 LOCK_SECONDS = 5.0
 """How long a transaction waits for another one before the service says that it is unavailable."""
 
-Found = tuple[bytes, int, int, bytes | None]
-"""A token's hash, its participant, the participant's round, and her report if she has sent one."""
-
-_FIND = (
-    "SELECT p.token_hash, p.id, p.round_id, r.report FROM participants p"
-    " LEFT JOIN reports r ON r.round_id = p.round_id AND r.participant_id = p.id WHERE p.token_hash "
-)
 _GONE = (exc.OperationalError, exc.InterfaceError, exc.InternalError, exc.TimeoutError)
 
 
@@ -39,7 +33,9 @@ class Database:
 
     def __init__(self, address: str, steps: Sequence[Step] = MIGRATIONS) -> None:
         self.url = database_url(address)
-        self.engine = _sqlite(self.url) if self.url.get_backend_name() == "sqlite" else _postgresql(self.url)
+        sqlite = self.url.get_backend_name() == "sqlite"
+        self.engine = _sqlite(self.url) if sqlite else _postgresql(self.url)
+        self._bulk: BulkStatements = SqliteStatements() if sqlite else PostgresStatements()
         try:
             with self.writing() as connection:
                 migrate(connection, steps)
@@ -72,31 +68,26 @@ class Database:
 
     def lock(self) -> str:
         """What a SELECT ends with whose rows nobody else may change: SQLite has one writer at a time anyway."""
-        return " FOR UPDATE" if self.dialect == "postgresql" else ""
+        return self._bulk.lock
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
-        if self.dialect == "postgresql":
-            rows = connection.exec_driver_sql(_FIND + "= ANY(%s)", (list(hashes),))
-        else:
-            rows = connection.exec_driver_sql(f"{_FIND} IN ({','.join('?' * len(hashes))})", tuple(hashes))
-        return [(bytes(row[0]), row[1], row[2], None if row[3] is None else bytes(row[3])) for row in rows]
+        return self._bulk.find(connection, hashes)
 
-    def add_reports(self, connection: Connection, rows: Sequence[tuple[int, int, bytes]]) -> None:
-        """Stores reports: round, participant, bytes."""
-        _insert_many(connection, self.dialect, "reports (round_id, participant_id, report)", rows, "bigint", "bigint")
+    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> None:
+        """Stores reports of one round, all of one length: the participants, and the reports one after the other."""
+        self._bulk.add_reports(connection, round_id, participants, rows)
 
-    def add_participants(self, connection: Connection, rows: Sequence[tuple[int, bytes]]) -> None:
-        """Stores participants: round, hash of the token."""
-        _insert_many(connection, self.dialect, "participants (round_id, token_hash)", rows, "bigint")
+    def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
+        """Stores participants of a round by the hashes of their tokens."""
+        self._bulk.add_participants(connection, round_id, hashes)
 
     def reports(self, connection: Connection, round_id: int, at_once: int, *, shuffled: bool) -> Iterator[list[bytes]]:
         """The reports of a round, so many at once; shuffled for whoever must not know in which order they came."""
         order = "random()" if shuffled else "participant_id"
-        mark = "%s" if self.dialect == "postgresql" else "?"
-        query = f"SELECT report FROM reports WHERE round_id = {mark} ORDER BY {order}"
+        query = f"SELECT report FROM reports WHERE round_id = {int(round_id)} ORDER BY {order}"
         streaming = connection.execution_options(stream_results=True, max_row_buffer=at_once)
-        with streaming.exec_driver_sql(query, (round_id,)) as rows:
+        with streaming.exec_driver_sql(query) as rows:
             for part in rows.partitions(at_once):
                 yield [bytes(row[0]) for row in part]
 
@@ -143,25 +134,10 @@ def _postgresql(url: URL) -> Engine:
     wait = f"-c lock_timeout={int(LOCK_SECONDS * 1000)} -c synchronous_commit=on"
     return create_engine(
         url,
-        pool_pre_ping=True,
         pool_size=8,
         max_overflow=16,
         connect_args={"options": wait, "connect_timeout": int(LOCK_SECONDS)},
     )
-
-
-def _insert_many(
-    connection: Connection, dialect: str, into: str, rows: Sequence[tuple[object, ...]], *kinds: str
-) -> None:
-    if not rows:
-        return
-    if dialect == "postgresql":
-        arrays = ", ".join(f"%s::{kind}[]" for kind in (*kinds, "bytea"))
-        columns = tuple(map(list, zip(*rows, strict=True)))
-        connection.exec_driver_sql(f"INSERT INTO {into} SELECT * FROM unnest({arrays})", columns)
-    else:
-        marks = ", ".join("?" * len(rows[0]))
-        connection.exec_driver_sql(f"INSERT INTO {into} VALUES ({marks})", list(rows))
 
 
 @contextmanager

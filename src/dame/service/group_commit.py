@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -62,7 +63,10 @@ class GroupCommit:
 
     def _timed(self, uploads: Sequence[Upload]) -> Judged:
         with self._metrics.commit_of(len(uploads)):
-            return self._accept(uploads)
+            judged = self._accept(uploads)
+        refused = Counter(refusal.reason for refusal in judged.refusals if refusal is not None)
+        self._metrics.judged(len(uploads) - refused.total(), refused)
+        return judged
 
     def _written(
         self, group: list[tuple[Sequence[Upload], asyncio.Future[Verdicts]]], done: asyncio.Future[Judged]

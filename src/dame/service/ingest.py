@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 import msgspec
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from dame.service import auth
 from dame.service.answers import encoded, problem_of, send_json, send_problem
-from dame.service.group_commit import GroupCommit, Verdicts
+from dame.service.group_commit import GroupCommit
 from dame.service.limits import whole_body
-from dame.service.metrics import Metrics
 from dame.service.problems import Problem
 from dame.service.settings import BATCH_BYTES, REPORT_BYTES
 from dame.service.uploads import UNKNOWN_STUDY, Upload
@@ -34,32 +30,17 @@ class _Batch(msgspec.Struct, forbid_unknown_fields=True):
 _decode = msgspec.json.Decoder(_Batch).decode
 
 
-class Ingest:
-    """Hands reports to the group commit, and counts what becomes of them."""
-
-    def __init__(self, commits: GroupCommit, metrics: Metrics) -> None:
-        self._commits = commits
-        self._metrics = metrics
-
-    async def judged(self, uploads: Sequence[Upload]) -> Verdicts:
-        """The refusal of each upload, or None."""
-        verdicts = await self._commits.submit(uploads)
-        refused = Counter(refusal.reason for refusal in verdicts if refusal is not None)
-        self._metrics.judged(len(verdicts) - refused.total(), refused)
-        return verdicts
-
-
 class SingleUpload:
     """POST …/reports: the bytes of one report."""
 
-    def __init__(self, ingest: Ingest) -> None:
-        self._ingest = ingest
+    def __init__(self, commits: GroupCommit) -> None:
+        self._commits = commits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
         try:
             upload = await _upload(scope, receive)
-            (refusal,) = await self._ingest.judged([upload])
+            (refusal,) = await self._commits.submit([upload])
         except Exception as error:
             refusal = problem_of(error)
             if refusal.reason == "failed":
@@ -73,15 +54,15 @@ class SingleUpload:
 class BatchUpload:
     """POST …/reports/batch: many reports, each with its own token."""
 
-    def __init__(self, ingest: Ingest) -> None:
-        self._ingest = ingest
+    def __init__(self, commits: GroupCommit) -> None:
+        self._commits = commits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
         try:
             entries = _entries(await whole_body(receive, BATCH_BYTES))
             study = scope["path_params"]["study"]
-            verdicts = await self._ingest.judged([_from_entry(study, entry) for entry in entries]) if entries else ()
+            verdicts = await self._commits.submit([_from_entry(study, entry) for entry in entries]) if entries else ()
             if UNKNOWN_STUDY in verdicts:
                 raise UNKNOWN_STUDY
         except Exception as error:
@@ -94,12 +75,12 @@ class BatchUpload:
         await send_json(send, encoded({"results": results}))
 
 
-def routes(ingest: Ingest) -> list[Route]:
+def routes(commits: GroupCommit) -> list[Route]:
     """The routes of both."""
     base = "/api/v1/studies/{study}/reports"
     return [
-        Route(base, SingleUpload(ingest), methods=["POST"]),
-        Route(f"{base}/batch", BatchUpload(ingest), methods=["POST"]),
+        Route(base, SingleUpload(commits), methods=["POST"]),
+        Route(f"{base}/batch", BatchUpload(commits), methods=["POST"]),
     ]
 
 

@@ -32,8 +32,9 @@ class Metrics:
 
     def judged(self, accepted: int, refused: Counter[str]) -> None:
         """Counts what became of reports."""
-        self._accepted += accepted
-        self._refused.update(refused)
+        with self._lock:
+            self._accepted += accepted
+            self._refused.update(refused)
 
     @contextmanager
     def commit_of(self, uploads: int) -> Iterator[None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -157,11 +156,11 @@ class Studies:
         rounds = [round_of(study.study, study.plan.shares, participant_name(token)) for token in tokens]
         with self._database.writing() as connection:
             ids = _round_ids(connection, study.id, self._database.lock())
-            for index, invited in Counter(rounds).items():
+            for index in sorted(set(rounds)):
+                hashes = [auth.digest(token) for token, its in zip(tokens, rounds, strict=True) if its == index]
                 query = "UPDATE rounds SET invited = invited + :invited WHERE id = :id"
-                connection.execute(text(query), {"invited": invited, "id": ids[index]})
-            rows = [(ids[index], auth.digest(token)) for index, token in zip(rounds, tokens, strict=True)]
-            self._database.add_participants(connection, rows)
+                connection.execute(text(query), {"invited": len(hashes), "id": ids[index]})
+                self._database.add_participants(connection, ids[index], hashes)
         return tokens
 
 

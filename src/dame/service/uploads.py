@@ -9,22 +9,26 @@ import hmac
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import numpy as np
 from sqlalchemy import Connection, text
 
 from dame.device.questions import TAG_BYTES, Question, question_from_json
-from dame.device.reports import Report
+from dame.device.reports import Report, report_bytes
+from dame.edge import tally_reports
 from dame.errors import RejectedReport
-from dame.service.database import Database, Found
+from dame.service.bulk import Found
+from dame.service.database import Database
 from dame.service.problems import COUNTED, Problem
 from dame.service.rounds import too_early, too_late
 
 _STUDIES = "SELECT id, study FROM studies WHERE study IN "
 _ROUNDS = "SELECT id, study_id, round, state, question, question_id, reports, close_at_count, deadline FROM rounds"
-_COUNT = "UPDATE rounds SET reports = reports + :more WHERE id = :id"
-_REJECT = (
+_COUNT = text("UPDATE rounds SET reports = reports + :more WHERE id = :id")
+_REJECT = text(
     "INSERT INTO rejections (study_id, reason, count) VALUES (:study, :reason, :more)"
     " ON CONFLICT (study_id, reason) DO UPDATE SET count = rejections.count + excluded.count"
 )
@@ -70,33 +74,69 @@ class _Books:
 
     rounds: Mapping[int, _Round]
     found: dict[bytes, Found]
-    rows: list[tuple[int, int, bytes]] = field(default_factory=list)
+    new: dict[int, dict[int, bytes]] = field(default_factory=dict)
+    """Reports to be stored: round, participant, bytes."""
 
-    def judge(self, study_id: int, upload: Upload) -> Problem | None:
-        """The refusal of an upload, or None; a good one is entered, and the next one sees it."""
+    def judge(self, asked: Sequence[tuple[int | None, Upload]]) -> list[Problem | None]:
+        """The refusal of each upload to a study, or None; the good ones are entered."""
+        verdicts: list[Problem | None] = [None] * len(asked)
+        new: dict[int, list[int]] = {}
+        tokens: set[bytes] = set()
+        again: list[int] = []
+        for place, (study_id, upload) in enumerate(asked):
+            if upload.token_hash in tokens:
+                again.append(place)
+                continue
+            tokens.add(upload.token_hash)
+            verdict = self._first_look(study_id, upload)
+            if isinstance(verdict, _Round):
+                new.setdefault(verdict.id, []).append(place)
+            else:
+                verdicts[place] = verdict
+        for round_id, places in new.items():
+            self._enter(self.rounds[round_id], places, [asked[place][1] for place in places], verdicts)
+        for place in again:  # a token that came twice in one group: the second report meets what became of the first
+            (verdicts[place],) = self.judge([asked[place]])
+        return verdicts
+
+    def _first_look(self, study_id: int | None, upload: Upload) -> Problem | _Round | None:
+        """A refusal, or None for a report that is stored already, or the round that a new report belongs to."""
+        if study_id is None:
+            return UNKNOWN_STUDY
+        if upload.refused is not None:
+            return upload.refused
         found = self.found.get(upload.token_hash)
         round_ = None if found is None else self.rounds.get(found[2])
         if found is None or round_ is None or round_.study_id != study_id:
             return UNKNOWN_TOKEN
-        _, participant, round_id, stored = found
-        if stored is not None:
-            return None if hmac.compare_digest(stored, upload.report) else CONFLICT
-        refusal = self._refusal(round_, upload.report)
-        if refusal is None:
-            self.found[upload.token_hash] = (upload.token_hash, participant, round_id, upload.report)
-            self.rows.append((round_id, participant, upload.report))
-        return refusal
-
-    def _refusal(self, round_: _Round, report: bytes) -> Problem | None:
+        if found[3] is not None:
+            return None if hmac.compare_digest(found[3], upload.report) else CONFLICT
         if round_.state == "waiting":
-            before = (other for other in self.rounds.values() if other.study_id == round_.study_id)
-            return too_early(round_.index, {o.index: o.deadline for o in before}.get(round_.index - 1))
+            return too_early(round_.index, self._deadline_before(round_))
         if round_.state != "open":
             return too_late(round_.index)
-        assert round_.question is not None
-        if report[:TAG_BYTES] != round_.tag and self._answers_another(round_, report[:TAG_BYTES]):
+        tag = upload.report[:TAG_BYTES]
+        if tag != round_.tag and self._answers_another(round_, tag):
             return Problem("wrong-round", f"the report answers another round; this token is for round {round_.index}")
-        return _malformed(round_.question, report)
+        return round_
+
+    def _enter(
+        self, round_: _Round, places: Sequence[int], uploads: Sequence[Upload], verdicts: list[Problem | None]
+    ) -> None:
+        assert round_.question is not None
+        refusals = _malformed(round_.question, [upload.report for upload in uploads])
+        for place, upload, refusal in zip(places, uploads, refusals, strict=True):
+            verdicts[place] = refusal
+            if refusal is None:
+                token_hash, participant, round_id, _ = self.found[upload.token_hash]
+                self.found[token_hash] = (token_hash, participant, round_id, upload.report)
+                self.new.setdefault(round_id, {})[participant] = upload.report
+
+    def _deadline_before(self, round_: _Round) -> float | None:
+        before = ((other.study_id, other.index, other.deadline) for other in self.rounds.values())
+        return next(
+            (when for study, index, when in before if (study, index) == (round_.study_id, round_.index - 1)), None
+        )
 
     def _answers_another(self, round_: _Round, tag: bytes) -> bool:
         return any(tag == other.tag != b"" for other in self.rounds.values() if other.study_id == round_.study_id)
@@ -116,19 +156,12 @@ class Uploads:
             rounds = self._rounds(connection, ids.values())
             found = self._database.find(connection, [upload.token_hash for upload in uploads]) if ids else []
             books = _Books(rounds=rounds, found={row[0]: row for row in found})
-            refusals = [self._judge(books, ids, upload) for upload in uploads]
-            self._database.add_reports(connection, books.rows)
-            more = Counter(round_id for round_id, _, _ in books.rows)
-            for round_id, count in more.items():
-                connection.execute(text(_COUNT), {"id": round_id, "more": count})
+            refusals = books.judge([(ids.get(upload.study), upload) for upload in uploads])
+            for round_id, new in books.new.items():
+                self._database.add_reports(connection, round_id, list(new), b"".join(new.values()))
+                connection.execute(_COUNT, {"id": round_id, "more": len(new)})
             _note_refusals(connection, ids, uploads, refusals)
-        return Judged(refusals, any(_is_full(rounds[round_id], count) for round_id, count in more.items()))
-
-    def _judge(self, books: _Books, ids: Mapping[str, int], upload: Upload) -> Problem | None:
-        study_id = ids.get(upload.study)
-        if study_id is None:
-            return UNKNOWN_STUDY
-        return upload.refused or books.judge(study_id, upload)
+        return Judged(refusals, any(_is_full(rounds[round_id], len(new)) for round_id, new in books.new.items()))
 
     def _ids(self, connection: Connection, names: Iterable[str]) -> dict[str, int]:
         """The ids of the studies that exist. They are remembered: a study is never taken away."""
@@ -179,7 +212,18 @@ def _question(stored: str) -> Question:
     return question_from_json(json.loads(stored))
 
 
-def _malformed(question: Question, report: bytes) -> Problem | None:
+def _malformed(question: Question, reports: Sequence[bytes]) -> list[Problem | None]:
+    """The refusal of each report that no device could have sent."""
+    length = report_bytes(question)
+    # Counting them all together finds out quickly that all are good, unless a report is longer than the list.
+    if question.report_bits <= 8 * len(reports) and all(len(report) == length for report in reports):
+        with suppress(RejectedReport):
+            tally_reports(question, np.frombuffer(b"".join(reports), np.uint8).reshape(-1, length))
+            return [None] * len(reports)
+    return [_refusal(question, report) for report in reports]
+
+
+def _refusal(question: Question, report: bytes) -> Problem | None:
     try:
         Report.decode(question, report)
     except RejectedReport as refusal:
@@ -204,4 +248,4 @@ def _note_refusals(
         if refusal is not None and refusal.reason in COUNTED and upload.study in ids
     )
     for (study_id, reason), more in sorted(counted.items()):
-        connection.execute(text(_REJECT), {"study": study_id, "reason": reason, "more": more})
+        connection.execute(_REJECT, {"study": study_id, "reason": reason, "more": more})
