@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,13 @@ def drafted(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.draft")
     try:
         yield draft
+        _to_disk(draft)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    # A name that reaches the disk before its contents would be half a file after a power failure.
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
