@@ -1,0 +1,274 @@
+"""Time and memory of the engines, against what DuckDB and Spark need for the bare work in the same run.
+
+    python -m benchmarks.engines [pilot] [tally] [spark] [--records N] [--users U] [--reports N] [--rounds R]
+
+`pilot`: whole `dame pilot` processes, start of Python and plan included, against processes that only stream the bare
+group-by to Arrow; and how time and memory grow from a tenth of the records. `tally`: vote reports of 64 bits from a
+Parquet file against DuckDB's reading of it. `spark`: a whole study in local[2] against Spark's own group-by job, and
+the tallies against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
+Tables are made in the folder once and kept there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+import dame
+from benchmarks.coins import best_seconds
+from dame.device.questions import Vote
+from dame.device.randomisers import UnaryCode
+from dame.engines.answers import Asked
+from dame.engines.duckdb_tables import reduce_table
+from dame.engines.layout import Layout
+from dame.engines.people import People
+from dame.engines.report_files import write_reports
+from dame.engines.report_tallies import tally_files
+from dame.engines.study import ReducedTable, play
+
+LOW, HIGH = 2.0, 8.0
+STUDY = "seed-1"
+BARE = 'SELECT "user", count(*), avg(value) FROM {table} GROUP BY "user"'
+BATCH = 2**17
+MEMORY_LIMIT = "1GB"
+
+BARE_PROCESS = f"""
+import duckdb, sys, time
+started = time.perf_counter()
+session = duckdb.connect(config={{"memory_limit": "{MEMORY_LIMIT}"}})
+session.execute("SET enable_progress_bar = false").fetchall()
+query = {BARE!r}.format(table="'" + sys.argv[1] + "'")
+users = sum(batch.num_rows for batch in session.sql(query).to_arrow_reader({BATCH}))
+print(time.perf_counter() - started)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A process that ended: wall time, processor time on all cores, largest memory in bytes, and what it printed."""
+
+    seconds: float
+    processor: float
+    peak: int
+    printed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A line of the table: a quotient of two measurements, and how large it may be."""
+
+    name: str
+    ours: str
+    other: str
+    ratio: float
+    most: float
+
+    def row(self) -> str:
+        """The line in Markdown."""
+        verdict = "yes" if self.ratio <= self.most else "**NO**"
+        return f"| {self.name} | {self.ours} | {self.other} | {self.ratio:.2f} | ≤ {self.most:g} | {verdict} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--records", type=float, default=1e8)
+    parser.add_argument("--users", type=float, default=2e6)
+    parser.add_argument("--reports", type=float, default=1e7)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "dame-benchmark")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    print("| figure | ours | other | ratio | wanted | reached |")
+    print("|---|---:|---:|---:|---:|---|")
+    for part in arguments.parts or PARTS:
+        for figure in PARTS[part](arguments):
+            print(figure.row(), flush=True)
+    print(f"\nload of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
+# Pilots ------------------------------------------------------------------------------------------------------------
+
+
+def pilot_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
+    """Time and memory of dame pilot, against the bare group-by and against a table of a tenth of the records."""
+    records, users = int(arguments.records), int(arguments.users)
+    large = table_of(arguments.folder, records, users)
+    few_users = table_of(arguments.folder, records // 10, users // 10)
+    few_records = table_of(arguments.folder, records // 10, users)
+    contestants = [
+        lambda: pilot_process(large),
+        lambda: bare_process(large),
+        lambda: pilot_process(few_users),
+        lambda: pilot_process(few_records),
+    ]
+    whole, bare, tenth, thin = (best(runs) for runs in taking_turns(contestants, arguments.rounds))
+    query, name = float(bare.printed), f"`dame pilot`, {records:.0e} records of {users:.0e} users"
+    yield time_figure(f"{name} / the bare group-by as a process", whole.seconds, bare.seconds, 1.5)
+    yield time_figure(f"{name} / the bare query alone", whole.seconds, query, 1.5)
+    yield time_figure(
+        "the same in processor time, which a busy machine disturbs less", whole.processor, bare.processor, 1.5
+    )
+    yield memory_figure(f"peak memory with --memory-limit {MEMORY_LIMIT}", whole.peak, 2 * 10**9, 1.0)
+    yield time_figure("ten times the records and users", whole.seconds, tenth.seconds, 13)
+    yield time_figure("ten times the records, same users", whole.seconds, thin.seconds, 13)
+    yield memory_figure("memory: ten times the records, same users", whole.peak, thin.peak, 1.25)
+
+
+def pilot_process(table: Path) -> Run:
+    """A call of dame pilot."""
+    words = ["--user", "user", "--value", "value", "--bounds", str(LOW), str(HIGH), "--alpha", "1", "--seed", "1"]
+    return process("-m", "dame", "pilot", str(table), *words, "--memory-limit", MEMORY_LIMIT, "--json")
+
+
+def bare_process(table: Path) -> Run:
+    """The bare group-by, streamed to Arrow."""
+    return process("-c", BARE_PROCESS, str(table))
+
+
+def process(*words: str) -> Run:
+    """A run of Python that must succeed."""
+    started = time.perf_counter()
+    child = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert child.stdout is not None
+    printed = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, words
+    return Run(
+        seconds=time.perf_counter() - started,
+        processor=usage.ru_utime + usage.ru_stime,
+        peak=usage.ru_maxrss * 1024,
+        printed=printed,
+    )
+
+
+def taking_turns(contestants: list[Callable[[], Run]], rounds: int) -> list[tuple[Run, ...]]:
+    """The runs of each contestant."""
+    return list(zip(*([run() for run in contestants] for _ in range(rounds)), strict=True))
+
+
+def best(runs: tuple[Run, ...]) -> Run:
+    """The shortest of the times of each kind and the largest of the memories."""
+    quickest = min(runs, key=lambda run: run.seconds)
+    least = min(run.processor for run in runs)
+    peak = max(run.peak for run in runs)
+    return Run(seconds=quickest.seconds, processor=least, peak=peak, printed=quickest.printed)
+
+
+def table_of(folder: Path, records: int, users: int) -> Path:
+    """A table in which the k-th user has about a share 1/k of the records, and everybody at least one."""
+    path = folder / f"records-{records}-{users}.parquet"
+    if not path.exists():
+        draft = path.with_suffix(".draft")
+        rank = f"CASE WHEN range < {users} THEN range ELSE CAST(floor(pow({users}.0, random())) AS BIGINT) - 1 END"
+        value = "5 + 3 * (random() - 0.5) + 4 * (random() - 0.5)"
+        with duckdb.connect(config={"memory_limit": "4GB"}) as session:
+            session.execute("SELECT setseed(0.5)").fetchall()
+            session.execute(
+                f'COPY (SELECT ({rank}) * 7919 AS "user", {value} AS value FROM range({records})) '
+                f"TO '{draft}' (FORMAT parquet, ROW_GROUP_SIZE 1000000)"
+            ).fetchall()
+        draft.replace(path)
+    return path
+
+
+# Tallies -----------------------------------------------------------------------------------------------------------
+
+
+def tally_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
+    """The tally of vote reports, every report and id checked, against the mere reading of their file."""
+    question = Vote(study="s", round=0, alpha=1.0, bins=64, width=2 / 64, code=UnaryCode.optimised(1.0))
+    count = int(arguments.reports)
+    path = reports_of(arguments.folder, question, count)
+    assert tally_files(question, [path]).check().tally.reports == count
+    ours, other = best_seconds([lambda: tally_files(question, [path]), lambda: read(path)], arguments.rounds)
+    yield time_figure(f"tally of {count:.0e} vote reports / DuckDB reads the file", ours, other, 2.0)
+
+
+def reports_of(folder: Path, question: Vote, count: int) -> Path:
+    """A file of so many reports."""
+    path = folder / f"reports-{count}.parquet"
+    if not path.exists():
+        rng = np.random.default_rng(1)
+        hashes = rng.integers(0, 2**64, size=count, dtype=np.uint64)
+        sizes = rng.integers(1, 100, count)
+        totals = rng.integers(-(2**30), 2**30, count)
+        write_reports(path, Asked(question=question), [People(hashes=hashes, sizes=sizes, totals=totals)])
+    return path
+
+
+def read(path: Path) -> int:
+    """The number of rows that DuckDB streams from a file."""
+    with duckdb.connect() as session:
+        return sum(batch.num_rows for batch in session.sql(f"SELECT * FROM '{path}'").to_arrow_reader(BATCH))
+
+
+# Spark -------------------------------------------------------------------------------------------------------------
+
+
+def spark_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
+    """A study on Spark, records to estimate, against Spark's own group-by of the same table."""
+    from dame.engines.spark_sessions import read_records, spark_session
+    from dame.engines.spark_tables import SparkTable
+
+    records, users = int(arguments.records) // 10, int(arguments.users) // 10
+    path = table_of(arguments.folder, records, users)
+    layout = Layout(user=("user",), value="value", low=LOW, high=HIGH, study=STUDY)
+    started = time.perf_counter()
+    session = spark_session("local[2]", **{"spark.ui.showConsoleProgress": "false", "spark.driver.memory": "2g"})
+    frame = read_records(session, str(path))
+    print(f"(Spark started in {time.perf_counter() - started:.0f} s)", file=sys.stderr)
+
+    def study() -> list[object]:
+        table = SparkTable(frame, layout)
+        try:
+            return tallies(table)
+        finally:
+            table.close()
+
+    def bare() -> None:
+        frame.groupBy("user").agg({"*": "count", "value": "avg"}).write.format("noop").mode("overwrite").save()
+
+    same = study() == tallies(reduce_table(str(path), layout))
+    bare()
+    ours, other = best_seconds([study, bare], arguments.rounds)
+    session.stop()
+    name = f"Spark local[2], {records:.0e} records"
+    yield Figure(
+        name=f"{name}: tallies that differ from DuckDB's", ours=str(int(not same)), other="0", ratio=not same, most=0
+    )
+    yield time_figure(f"{name}: study / Spark's group-by job", ours, other, 1.5)
+
+
+def tallies(table: ReducedTable) -> list[object]:
+    """The tallies of a study with a seed."""
+    survey = table.survey()
+    plan = dame.plan(users=survey.users, alpha=1.0, sizes=survey.sizes_law(), bounds=(LOW, HIGH), study=STUDY)
+    return [tally.to_json() for tally in play(plan, table, seed=1)[0].tallies]
+
+
+def time_figure(name: str, ours: float, other: float, most: float) -> Figure:
+    """A quotient of times."""
+    return Figure(name=name, ours=f"{ours:.2f} s", other=f"{other:.2f} s", ratio=ours / other, most=most)
+
+
+def memory_figure(name: str, ours: float, other: float, most: float) -> Figure:
+    """A quotient of memories."""
+    return Figure(name=name, ours=f"{ours / 1e9:.2f} GB", other=f"{other / 1e9:.2f} GB", ratio=ours / other, most=most)
+
+
+PARTS = {"pilot": pilot_figures, "tally": tally_figures, "spark": spark_figures}
+
+if __name__ == "__main__":
+    main()
