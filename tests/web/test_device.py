@@ -106,6 +106,7 @@ BROKEN = [
 def several(tmp_path_factory):
     """Copies of the device, each broken in one place."""
     folder = tmp_path_factory.mktemp("devices")
+    shutil.copy(DEVICE.parent / "package.json", folder)  # older versions of Node learn from it that these are modules
     for index, (name, good, bad) in enumerate(BROKEN):
         copy = folder / str(index)
         shutil.copytree(DEVICE, copy)

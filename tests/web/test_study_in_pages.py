@@ -20,6 +20,7 @@ def own_file(folder, seed):
 
 
 def take_part_with_file(page, path):
+    page.wait_for_selector("#numbers:not([hidden])")
     page.set_input_files("#file", path)
     page.select_option("#column", label="minutes")
     page.check("#leave")
@@ -27,6 +28,7 @@ def take_part_with_file(page, path):
 
 
 def take_part_by_typing(page, numbers):
+    page.wait_for_selector("#numbers:not([hidden])")
     page.fill("#typed", " ".join(map(str, numbers)))
     page.click("#draw")
 

@@ -180,11 +180,19 @@ function present(mine, found) {
   show(byId("inside"));
   // Drawn again only when something has changed, so that nothing under a reader's hand moves.
   if (text === mine.shown) return;
-  const open = [...document.querySelectorAll("#histograms details")].map((one) => one.open);
-  showStatus(found);
-  document.querySelectorAll("#histograms details").forEach((one, index) => (one.open = open[index] ?? false));
+  redraw(found);
   mine.shown = text;
   mine.found = found;
+}
+
+/** Draws a status anew; tables that were opened stay open. */
+function redraw(found) {
+  const tables = () => [...document.querySelectorAll("#histograms details")];
+  const open = tables().map((one) => one.open);
+  showStatus(found);
+  tables().forEach((one, index) => {
+    one.open = open[index] ?? false;
+  });
 }
 
 function totalOf({ rounds }) {
@@ -195,7 +203,7 @@ document.addEventListener("visibilitychange", () => {
   if (watched && !document.hidden) look(watched);
 });
 addEventListener("resize", () => {
-  if (watched?.found) showStatus(watched.found);
+  if (watched?.found) redraw(watched.found);
 });
 
 // --- acting

@@ -176,7 +176,7 @@ const SENTENCES = {
 
 function sentenceOf(problem) {
   const sentence = SENTENCES[problem.reason] ?? problem.message;
-  return `${sentence[0].toUpperCase()}${sentence.slice(1)}${/[.?!]$/.test(sentence) ? "" : "."}`;
+  return `${sentence[0].toUpperCase()}${sentence.slice(1)}${/[.?!…]$/.test(sentence) ? "" : "."}`;
 }
 
 function refuse(problem) {
