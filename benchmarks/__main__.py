@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.peers import accuracy, footprint, speed
@@ -70,7 +71,7 @@ def measure(options: argparse.Namespace, say: Callable[[str], None]) -> Iterator
     quick = options.quick
     pace = speed.QUICK if quick else speed.Effort()
     if options.records:
-        pace = speed.Effort(users=pace.users, called=pace.called, turns=pace.turns, records=options.records)
+        pace = replace(pace, records=options.records)
     if "accuracy" in parts:
         yield from accuracy.measure(accuracy.QUICK if quick else accuracy.Effort(), data, say)
     if "speed" in parts:

@@ -23,7 +23,6 @@ from benchmarks.peers.installed import PEERS as PACKAGES
 from benchmarks.peers.rows import Row
 from benchmarks.peers.scenes import RealTable, Users
 from dame.errors import InvalidInput
-from dame.protocols import PROTOCOLS
 from dame.protocols.needed import users_needed
 from dame.theory.limit import limit
 
@@ -243,8 +242,12 @@ def real_rows(effort: Effort, table: RealTable, alpha_text: str) -> Iterator[Row
             part="real", setting=setting, contestant=name, value=risk, unit="risk", ratio=risk / least, people=people
         )
 
-    for name, title in OURS.items():
-        yield row(title, table_risk(table, alpha, name, effort.repetitions))
+    for title, protocol, spread in (
+        (OURS["adaptive"], "adaptive", table.between_sd),
+        ("DAME, adaptive, not told the spread", "adaptive", 0.0),
+        (OURS["paper"], "paper", 0.0),
+    ):
+        yield row(title, table_risk(table, alpha, protocol, spread, effort.repetitions))
     for peer in PEERS:
         if usable(peer.package):
             risk = risk_of(peer, users, alpha, rng)
@@ -257,11 +260,10 @@ def real_rows(effort: Effort, table: RealTable, alpha_text: str) -> Iterator[Row
         yield missing("real", setting, CENTRAL)
 
 
-def table_risk(table: RealTable, alpha: float, protocol: str, repetitions: int) -> float:
-    """The measured risk of a protocol on fixed users, told the spread between them where it can be told."""
-    known = PROTOCOLS[protocol].choices
-    choices = {"between_sd": table.between_sd} if "between_sd" in known else {}
+def table_risk(table: RealTable, alpha: float, protocol: str, spread: float, repetitions: int) -> float:
+    """The measured risk of a protocol on fixed users, whose means are said to have such a spread."""
     count = len(table.users.means)
+    choices = {"between_sd": spread} if spread else {}
     plan = dame.plan(users=count, alpha=alpha, sizes=table.sizes, protocol=protocol, **choices)
     population = dame.Population.arrays(table.users.sizes, table.users.means)
     return dame.simulate(plan, population, repetitions, seed=7).mse

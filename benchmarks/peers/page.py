@@ -104,8 +104,8 @@ def draw(rows: list[Row]) -> dict[str, bytes]:
 
 
 def _figure(rows: list[Row]) -> Figure:
-    figure = Figure(figsize=(7.2, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.1, 1))
     _risks(left, [row for row in rows if row.part == "accuracy" and row.ratio])
     _speeds(right, [row for row in rows if row.setting in (COUNT, NUMBER) and row.value])
     return figure
@@ -135,7 +135,7 @@ def _risks(axes: Axes, rows: list[Row]) -> None:
     axes.set_yticks(range(len(names)), [_plain_name(name) for name in names])
     axes.set_xlabel("risk over the information limit")
     axes.set_title(f"Accuracy, α = {alpha}, n = {users}")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.4, -0.42), ncols=2)
+    axes.figure.legend(loc="outside lower left", ncols=4)
 
 
 def _speeds(axes: Axes, rows: list[Row]) -> None:
@@ -151,10 +151,10 @@ def _speeds(axes: Axes, rows: list[Row]) -> None:
             places.append(place)
             labels.append(_plain_name(row.contestant))
             place += 1
-        axes.text(1.3e3, place - 0.35, job, fontsize=6.5, fontweight="bold", va="center")
-        place += 1.1
+        axes.text(9e9, place - 0.2, job, fontsize=6.5, fontweight="bold", va="center", ha="right")
+        place += 1.2
     axes.set_xscale("log")
-    axes.set_xlim(1e3, 2e9)
+    axes.set_xlim(1e3, 1e10)
     axes.set_xticks(10.0 ** np.arange(3, 10, 2))
     axes.set_yticks(places, labels)
     axes.set_xlabel("users per second")

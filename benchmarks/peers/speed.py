@@ -44,11 +44,12 @@ class Effort:
 
     users: int = 2**18
     called: int = 5_000
-    turns: int = 3
+    turns: int = 5
     records: int = 10**7
+    quick: bool = False
 
 
-QUICK = Effort(users=2**15, called=300, turns=1, records=10**5)
+QUICK = Effort(users=2**15, called=300, turns=1, records=10**5, quick=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +166,14 @@ def edge_entries(effort: Effort, rng: np.random.Generator, secure: SecureWords, 
         users=effort.users,
         run=lambda: sum(plain_count(block) for block in plain_reports(rng, plain_bins(means))),
     )
+    few = means[: effort.called]
+    yield Entry(
+        job=REPORTS,
+        name="multi-freq-ldpy",
+        users=len(few),
+        package="multi-freq-ldpy",
+        run=lambda: packages.multi_freq_votes(plain_bins(few), ALPHA),
+    )
     yield Entry(
         job=REPORTS, name=DEVICE, users=effort.called, run=lambda: device_votes(question, means[: effort.called])
     )
@@ -274,16 +283,22 @@ def run_python(*words: str) -> None:
 
 
 def service_rows(effort: Effort) -> Iterator[Row]:
-    """Reports per second of the collection service, where its benchmark is present."""
-    try:
-        from benchmarks.service import upload_speeds
-    except ImportError:
-        yield Row(
-            part="speed", setting="service", contestant="reports a second", note="run `python -m benchmarks.service`"
-        )
+    """Durable reports a second of the collection service on SQLite, server and load on this machine."""
+    if effort.quick:
+        note = "not in the quick run: `python -m benchmarks.service`"
+        yield Row(part="speed", setting="service", contestant="reports a second", note=note)
         return
-    for name, speed in upload_speeds(quick=effort.turns == 1).items():
-        yield Row(part="speed", setting="service", contestant=name, value=speed, unit="reports/s")
+    from benchmarks import service
+
+    with service.places("sqlite") as new:
+        figures = service.measured(new()[0], 2.0)
+    for name, key in (
+        ("**DAME**, one report a request, durable", "uploads_per_second"),
+        ("**DAME**, 500 reports a request, durable", "batched_per_second"),
+        ("the same server, a request that does nothing", "nothing_per_second"),
+    ):
+        speed, ratio = figures[key], figures["uploads_per_second"] / figures[key]
+        yield Row(part="speed", setting="service", contestant=name, value=speed, unit="reports/s", ratio=ratio)
 
 
 def load() -> str:
