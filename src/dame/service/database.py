@@ -6,6 +6,7 @@ A commit returns when the data are on the disk (`synchronous = FULL`; PostgreSQL
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +16,13 @@ from sqlalchemy import Connection, create_engine, event, exc, make_url
 from sqlalchemy.engine import URL, Engine
 
 from dame.errors import DameError, InvalidInput, MissingExtra
-from dame.service.bulk import BulkStatements, Found, PostgresStatements, SqliteStatements
+from dame.service.bulk import BulkStatements, Found, PostgresStatements, SqliteStatements, run
 from dame.service.migrations import MIGRATIONS, Step, migrate
 
 LOCK_SECONDS = 5.0
 """How long a transaction waits for another one before the service says that it is unavailable."""
 
-_GONE = (exc.OperationalError, exc.InterfaceError, exc.InternalError, exc.TimeoutError)
+_GONE: tuple[type[Exception], ...] = (exc.OperationalError, exc.InterfaceError, exc.InternalError, exc.TimeoutError)
 
 
 class Unavailable(DameError):
@@ -58,7 +59,12 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: committed to the disk at its end, or nothing of it."""
         with _translated(), self.engine.connect().execution_options(dame_writes=True) as connection, connection.begin():
-            yield connection
+            try:
+                yield connection
+            except driver_errors() as problem:  # of a statement that went past SQLAlchemy
+                if self.engine.dialect.is_disconnect(problem, connection.connection, None):  # type: ignore[arg-type]
+                    connection.invalidate(problem)
+                raise
 
     def close(self) -> None:
         """Closes all connections."""
@@ -69,6 +75,11 @@ class Database:
     def lock(self) -> str:
         """What a SELECT ends with whose rows nobody else may change: SQLite has one writer at a time anyway."""
         return self._bulk.lock
+
+    def run(self, connection: Connection, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """The rows of a statement whose values are marked by ?, in the quickest way."""
+        cursor = run(connection, query.replace("?", self._bulk.mark), values)
+        return list(cursor.fetchall()) if cursor.description else []
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
@@ -144,6 +155,15 @@ def _postgresql(url: URL) -> Engine:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except _GONE as problem:
+    except _GONE + driver_errors() as problem:
         reason = str(getattr(problem, "orig", problem)).partition("\n")[0]
         raise Unavailable(f"the database is not available: {reason}") from problem
+
+
+def driver_errors() -> tuple[type[Exception], ...]:
+    """What the drivers say when the database is gone, or cannot write."""
+    try:
+        import psycopg
+    except ImportError:
+        return (sqlite3.OperationalError,)
+    return sqlite3.OperationalError, psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError

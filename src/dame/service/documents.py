@@ -54,7 +54,7 @@ def status_document(database: Database, study: Study) -> dict[str, object]:
     """What the administrator sees: counts, histograms, windows, refusals, and the estimate once there is one."""
     with database.reading() as connection:
         rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
-        rejected: dict[str, int] = dict(connection.execute(_REJECTED, {"study": study.id}).tuples().all())
+        rejected: dict[str, int] = {row[0]: row[1] for row in connection.execute(_REJECTED, {"study": study.id})}
     brief = study.plan.brief
     return {
         "study": study.study,

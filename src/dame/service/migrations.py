@@ -73,8 +73,9 @@ def migrate(connection: Connection, steps: Sequence[Step] = MIGRATIONS) -> int:
     for step in steps[version:]:
         for statement in step:
             connection.execute(text(statement.format_map(_WORDS[dialect])))
-    connection.execute(text("DELETE FROM schema_version"))
-    connection.execute(text("INSERT INTO schema_version VALUES (:version)"), {"version": len(steps)})
+    if version < len(steps):
+        connection.execute(text("DELETE FROM schema_version"))
+        connection.execute(text("INSERT INTO schema_version VALUES (:version)"), {"version": len(steps)})
     return len(steps) - version
 
 

@@ -23,7 +23,7 @@ _DEADLINES = text("SELECT round, deadline FROM rounds WHERE study_id = :study AN
 def open_round(connection: Connection, study: Study, question: Question, now: float) -> None:
     """Opens the round of a question."""
     where = {"study": study.id, "round": question.round}
-    deadlines: dict[int, float | None] = dict(connection.execute(_DEADLINES, where).tuples().all())
+    deadlines: dict[int, float | None] = {row[0]: row[1] for row in connection.execute(_DEADLINES, where)}
     values = {
         "question": canonical(question.to_json()).decode("ascii"),
         "question_id": question_id(question),

@@ -12,11 +12,19 @@ from dame.service.limits import MOST_HEADER_BYTES
 from dame.service.settings import Settings
 
 
-def run(config: uvicorn.Config, listening: Callable[[str], None]) -> None:
-    """Serves until it is told to stop (SIGINT or SIGTERM); `listening` is told the address once it answers."""
+def run(
+    config: uvicorn.Config, listening: Callable[[str], None], made: Callable[[uvicorn.Server], object] | None = None
+) -> None:
+    """Serves until it is told to stop (SIGINT or SIGTERM); `listening` is told the address once it answers.
+
+    Whoever runs it in a thread gets hold of the server by `made`.
+    """
     socket = config.bind_socket()
     host, port = socket.getsockname()[:2]
-    _Telling(config, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}").run(sockets=[socket])
+    server = _Telling(config, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    if made is not None:
+        made(server)
+    server.run(sockets=[socket])
 
 
 class _Telling(uvicorn.Server):

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, text
 
 from dame.device.questions import TAG_BYTES, Question, question_from_json
 from dame.device.reports import Report, report_bytes
-from dame.edge import tally_reports
+from dame.edge import checked_payloads
 from dame.errors import RejectedReport
 from dame.service.bulk import Found
 from dame.service.database import Database
@@ -27,7 +27,7 @@ from dame.service.rounds import too_early, too_late
 
 _STUDIES = "SELECT id, study FROM studies WHERE study IN "
 _ROUNDS = "SELECT id, study_id, round, state, question, question_id, reports, close_at_count, deadline FROM rounds"
-_COUNT = text("UPDATE rounds SET reports = reports + :more WHERE id = :id")
+_COUNT = "UPDATE rounds SET reports = reports + ? WHERE id = ?"
 _REJECT = text(
     "INSERT INTO rejections (study_id, reason, count) VALUES (:study, :reason, :more)"
     " ON CONFLICT (study_id, reason) DO UPDATE SET count = rejections.count + excluded.count"
@@ -159,7 +159,7 @@ class Uploads:
             refusals = books.judge([(ids.get(upload.study), upload) for upload in uploads])
             for round_id, new in books.new.items():
                 self._database.add_reports(connection, round_id, list(new), b"".join(new.values()))
-                connection.execute(_COUNT, {"id": round_id, "more": len(new)})
+                self._database.run(connection, _COUNT, (len(new), round_id))
             _note_refusals(connection, ids, uploads, refusals)
         return Judged(refusals, any(_is_full(rounds[round_id], len(new)) for round_id, new in books.new.items()))
 
@@ -180,7 +180,7 @@ class Uploads:
         if not listed:
             return {}
         query = f"{_ROUNDS} WHERE study_id IN ({listed}) ORDER BY id{self._database.lock()}"
-        return {row[0]: _round(*row) for row in connection.exec_driver_sql(query)}
+        return {row[0]: _round(*row) for row in self._database.run(connection, query)}
 
 
 def _round(
@@ -215,10 +215,10 @@ def _question(stored: str) -> Question:
 def _malformed(question: Question, reports: Sequence[bytes]) -> list[Problem | None]:
     """The refusal of each report that no device could have sent."""
     length = report_bytes(question)
-    # Counting them all together finds out quickly that all are good, unless a report is longer than the list.
-    if question.report_bits <= 8 * len(reports) and all(len(report) == length for report in reports):
+    # Looking at all of them together finds out quickly that all are good.
+    if all(len(report) == length for report in reports):
         with suppress(RejectedReport):
-            tally_reports(question, np.frombuffer(b"".join(reports), np.uint8).reshape(-1, length))
+            checked_payloads(question, np.frombuffer(b"".join(reports), np.uint8).reshape(-1, length))
             return [None] * len(reports)
     return [_refusal(question, report) for report in reports]
 

@@ -1,0 +1,105 @@
+"""Small studies, their participants, and a running service to try them on."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import httpx
+from fastapi import FastAPI
+
+import dame
+from dame.client.signed import participant_name
+from dame.device.assignment import round_of
+from dame.device.questions import Question, question_from_json
+from dame.service.settings import Settings
+
+
+@lru_cache(maxsize=32)
+def _plan_text(protocol: str, users: int) -> str:
+    sizes = dame.Sizes.parse("poisson:400")
+    plan = dame.plan(users=users, alpha=2.0, sizes=sizes, protocol=protocol, bounds=(0.0, 24.0), study="x")
+    return json.dumps(dame.plan_to_json(plan))
+
+
+def plan_document(study: str = "sleep", protocol: str = "paper", users: int = 4000) -> dict:
+    """A plan with rounds of both kinds, as JSON."""
+    return {**json.loads(_plan_text(protocol, users)), "study": study}
+
+
+def answer_of(question: Question, hours: float = 7.5, records: int = 400) -> bytes:
+    """An honest report."""
+    return dame.device.answer(question, [hours] * records).encode(question)
+
+
+@dataclass
+class Live:
+    """A running service, and a client to ask it."""
+
+    base: str
+    app: FastAPI
+    log: io.StringIO
+    settings: Settings
+    http: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.http = httpx.Client(base_url=self.base, timeout=30)
+
+    def create(self, study: str = "sleep", protocol: str = "paper", **more: object) -> Run:
+        """A new study on this service."""
+        answer = self.http.post("/api/v1/studies", json={"plan": plan_document(study, protocol), **more})
+        assert answer.status_code == 201, answer.text
+        return Run(self, study, answer.json()["administrator_key"])
+
+
+@dataclass
+class Run:
+    """One study on a service, and what its administrator and participants do."""
+
+    live: Live
+    study: str
+    key: str
+
+    @property
+    def base(self) -> str:
+        return f"/api/v1/studies/{self.study}"
+
+    @property
+    def secret(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def public(self) -> dict:
+        return self.live.http.get(self.base).json()
+
+    def status(self) -> dict:
+        return self.live.http.get(f"{self.base}/status", headers=self.secret).json()
+
+    def invite(self, count: int) -> list[str]:
+        answer = self.live.http.post(f"{self.base}/invitations", json={"count": count}, headers=self.secret)
+        return [one["token"] for one in answer.json()["invitations"]]
+
+    def by_round(self, tokens: list[str]) -> list[list[str]]:
+        shares = self.public()["shares"]
+        rounds: list[list[str]] = [[] for _ in shares]
+        for token in tokens:
+            rounds[round_of(self.study, shares, participant_name(token))].append(token)
+        return rounds
+
+    def question(self, index: int) -> Question:
+        answer = self.live.http.get(f"{self.base}/rounds/{index}/question")
+        assert answer.status_code == 200, answer.text
+        return question_from_json(answer.json()["question"])
+
+    def upload(self, token: str, report: bytes) -> httpx.Response:
+        return self.live.http.post(f"{self.base}/reports", content=report, headers={"Authorization": f"Bearer {token}"})
+
+    def batch(self, pairs: list[tuple[str, bytes]]) -> list[str]:
+        entries = [{"token": token, "report": report.hex()} for token, report in pairs]
+        answer = self.live.http.post(f"{self.base}/reports/batch", json={"reports": entries})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["results"]
+
+    def close(self, index: int) -> httpx.Response:
+        return self.live.http.post(f"{self.base}/rounds/{index}/close", headers=self.secret)
