@@ -11,7 +11,7 @@ const { cases } = parse(readFileSync(0, "utf8"));
 const found = cases.map(({ question: document, value, size, mean }) => {
   const question = questionOf(document);
   const { places, silent } = possibilities(question, value, Number(size));
-  const log = logLikelihood(question, value, { size: Number(size), mean: Number(mean) });
+  const log = logLikelihood(question, value)({ size: Number(size), mean: Number(mean) });
   return { log, likelihoods: places.map(({ likelihood }) => likelihood), silent };
 });
 process.stdout.write(JSON.stringify(found));

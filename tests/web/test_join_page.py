@@ -371,3 +371,44 @@ def test_a_noisy_number_is_shown(guest, server, tmp_path, request, screenshot):
     assert f"One noisy number: {Report.decode(question, report).value} " in page.locator("#report-text").inner_text()
     assert page.locator("#bits li").count() == 0
     screenshot(page, "join-report-laplace")
+
+
+def test_a_vote_among_very_many_ranges_stays_readable(guest, server, tmp_path, request, screenshot):
+    """2^14 ranges: the first bits are listed, the bytes are cut, the drawing has few bars, and all of it is sent."""
+    plan = dame.plan(users=40, alpha=1.0, sizes=dame.Sizes.parse("constant:9"), protocol="paper", bounds=(0, 60))
+    document = {**plan_to_json(plan), "study": name_of(request.node.name)}
+    document["rounds"][0].update(bins=2**14, width=2.0**-13)
+    study = Study.create(server, document, tmp_path, invitations=8)
+    person = guest()
+    page = opened(person, study.links[0][0])
+    page.fill("#typed", "31 " * 9)
+    page.click("#draw")
+    page.wait_for_selector("#report:not([hidden])")
+    assert page.locator("#bits li").count() == 256
+    assert "16\u202f128 more" in page.locator("#bits").inner_text()
+    assert page.locator("#meaning rect").count() <= 200
+    assert page.locator("#bytes").inner_text().endswith("…")
+    page.click("#send")
+    page.wait_for_selector("#done:not([hidden])")
+    assert [len(body) for body in person.sent()] == [8 + 2**11]
+    screenshot(page, "join-many-ranges")
+
+
+def test_who_comes_too_early_is_told_the_time_when_there_is_one(guest, study):
+    person = guest()
+    person.expect("409")
+    problem = {"reason": "too-early", "status": 409, "opens_after": "2031-05-01T12:00:00+00:00"}
+    person.context.route("**/question", lambda route: route.fulfill(status=409, json=problem))
+    assert "1 May 2031" in refusal(person.open(study.links[1][0]))
+
+
+def test_two_centres_give_two_bits(guest, server, tmp_path, request):
+    """The self-calibrating last round: a fair coin of the device chooses a centre, and the report says which."""
+    plan = dame.plan(users=40, alpha=1.0, sizes=dame.Sizes.parse("constant:9"), protocol="one-bit", bounds=(0, 60))
+    document = {**plan_to_json(plan), "study": name_of(request.node.name), "protocol": "adaptive"}
+    document["rounds"][0].update(dither=0.25)
+    study = Study.create(server, document, tmp_path, invitations=1)
+    page = opened(guest(), study.links[0][0])
+    report = drawn(page)
+    assert "which of two centres" in page.locator("#report-text").inner_text()
+    assert [int(bit) for bit in page.locator("#bits li").all_inner_texts()] == [report[8] & 1, report[8] >> 1]

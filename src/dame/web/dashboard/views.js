@@ -1,6 +1,6 @@
 // What an administrator sees of a study.
 
-import { barChart, intervalChart, widthOf } from "../page/charts.js";
+import { barChart, grouped, intervalChart, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
 import { asFineAs, count, moment, percent, plural, short } from "../page/words.js";
 
@@ -13,6 +13,7 @@ const REASONS = {
   oversized: "too large",
   malformed: "not a report of the question",
 };
+const MOST_BARS = 200;
 const STATES = { waiting: "waiting", open: "open", closed: "closed", running: "running", finished: "finished" };
 
 /** Everything of a status; the forms beside it keep their place and focus. */
@@ -94,12 +95,14 @@ function showVotes({ rounds, bounds }) {
 }
 
 function histogram({ round, name, histogram: votes, reports }, [low, high], width) {
-  const bars = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], votes.chosen));
+  const all = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], votes.chosen));
+  const bars = grouped(all, MOST_BARS, (sum, share) => sum + share);
+  const whisker = votes.standard_error * Math.sqrt(Math.ceil(all.length / bars.length));
   const [from, to] = votes.chosen;
   return h(
     "figure",
     {},
-    barChart({ width, low, high, bars, whisker: votes.standard_error, guides: guidesFor(votes.shares), label: `Votes of round ${round + 1}; chosen: ${short(from)} to ${short(to)}` }),
+    barChart({ width, low, high, bars, whisker, guides: guidesFor(bars.map((one) => one.height)), label: `Votes of round ${round + 1}; chosen: ${short(from)} to ${short(to)}` }),
     h(
       "figcaption",
       {},

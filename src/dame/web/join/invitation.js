@@ -25,6 +25,7 @@ export function termsOf(document, invitation) {
   must(plan && typeof plan === "object", "The service sends no plan of this study.");
   must(document.study === invitation.study && plan.study === invitation.study, "The service describes another study.");
   must(toHex(sha256(utf8(canonical(plan)))) === document.plan_id, "The plan of this study does not have the identity that the service names.");
+  must(Array.isArray(plan.bounds) && plan.bounds.length === 2 && Array.isArray(plan.rounds), "The plan of this study has no bounds or rounds.");
   const terms = {
     study: plan.study,
     title: typeof document.title === "string" && document.title ? document.title : plan.study,
@@ -33,11 +34,11 @@ export function termsOf(document, invitation) {
     alpha: Number(plan.alpha),
     low: Number(plan.bounds[0]),
     high: Number(plan.bounds[1]),
-    shares: plan.rounds.map(({ share }) => Number(share)),
-    names: plan.rounds.map(({ name }) => name),
+    shares: plan.rounds.map((round) => Number(round?.share)),
   };
   must(/^[0-9a-f]{64}$/.test(terms.key), "The service sends no valid key of this study.");
   must(invitation.key === null || invitation.key === terms.key, "The service presents another key than your invitation names.");
+  must(terms.shares.length > 0 && terms.shares.every((share) => share > 0 && share <= 1), "The plan of this study has no valid shares of its rounds.");
   must(terms.alpha > 0 && terms.low < terms.high, "The plan of this study has no valid α or bounds.");
   return { ...terms, round: roundOf(terms.study, terms.shares, participantName(invitation.token)) };
 }

@@ -14,22 +14,23 @@ export function possibilities(question, value, size) {
   const vote = question.kind === "vote";
   const counted = vote && BigInt(size) < question.min_size ? Number(question.min_size) : size;
   const places = vote ? bins(question).filter(({ from, to }) => from < to) : evenly(question);
-  const logs = places.map(({ mean }) => logLikelihood(question, value, { size: counted, mean: inner(question, mean) }));
+  const log = logLikelihood(question, value);
+  const logs = places.map(({ mean }) => log({ size: counted, mean: inner(question, mean) }));
   const silent = vote && question.min_size > 1n ? 0 : null;
-  const largest = Math.max(...logs, ...(silent === null ? [] : [silent]));
+  const largest = logs.reduce((most, one) => Math.max(most, one), silent ?? Number.NEGATIVE_INFINITY);
   return {
     places: places.map((place, index) => ({ ...place, likelihood: Math.exp(logs[index] - largest) })),
     silent: silent === null ? null : Math.exp(silent - largest),
   };
 }
 
-/** The logarithm of the probability of a report, up to a number that is the same for everybody. */
-export function logLikelihood(question, value, person) {
-  if (question.kind === "vote") return voteLog(question, value, person);
+/** For a report, a function of the person: the logarithm of its probability, up to a number that is the same for all. */
+export function logLikelihood(question, value) {
+  if (question.kind === "vote") return voteLog(question, value);
   if (question.noise.kind === "laplace") {
-    return -Math.abs(Number(value - pointOf(question, person))) / Number(question.noise.scale);
+    return (person) => -Math.abs(Number(value - pointOf(question, person))) / Number(question.noise.scale);
   }
-  return Math.log(bitChance(question, value, person));
+  return (person) => Math.log(bitChance(question, value, person));
 }
 
 /** The probability of this very bit, given the arm. */
@@ -38,15 +39,18 @@ export function bitChance(question, value, person) {
   return value & 1n ? one : 1 - one;
 }
 
-function voteLog(question, value, person) {
-  if (BigInt(person.size) < question.min_size) return 0; // the empty vote, which all others are compared with
-  const [first, last] = marksAround(question, binOf(question, person.mean));
+function voteLog(question, value) {
   const { yes, no } = question.code;
   const marked = Math.log(Number(yes) / Number(no));
   const blank = Math.log(Number(WORD - yes) / Number(WORD - no));
-  let sum = 0;
-  for (let bin = first; bin <= last; bin += 1) sum += (value >> BigInt(bin)) & 1n ? marked : blank;
-  return sum;
+  const bits = value.toString(2); // the last letter is bin 0
+  return (person) => {
+    if (BigInt(person.size) < question.min_size) return 0; // the empty vote, which all others are compared with
+    const [first, last] = marksAround(question, binOf(question, person.mean));
+    let sum = 0;
+    for (let bin = first; bin <= last; bin += 1) sum += bits[bits.length - 1 - bin] === "1" ? marked : blank;
+    return sum;
+  };
 }
 
 /** The bins of a vote in the study's units. */

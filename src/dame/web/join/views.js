@@ -2,13 +2,14 @@
 
 import { fromHex } from "../device/bytes.js";
 import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
-import { barChart, widthOf } from "../page/charts.js";
+import { barChart, grouped, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
 import { count, percent, plural, short } from "../page/words.js";
 import { bins, bitChance, outer, possibilities } from "./meaning.js";
 import { outside } from "./readings.js";
 
 const MOST_BITS = 256;
+const MOST_BARS = 200;
 const MOST_BAD = 8;
 const WEAK = 10; // a factor e^α beyond which the page says so
 
@@ -163,7 +164,7 @@ function pairs(hex) {
 function drawMeaning(question, value, person) {
   const size = person?.size ?? 1;
   const { places, silent } = possibilities(question, value, size);
-  const least = Math.min(...places.map(({ likelihood }) => likelihood), silent ?? 1);
+  const least = places.reduce((low, { likelihood }) => Math.min(low, likelihood), silent ?? 1);
   byId("meaning-text").textContent =
     `${bitSentence(question, value, size)}Each bar is an average that you might have; its height says how likely this very report would ` +
     `then be, compared with the average that fits best. No average is ruled out: the least likely has ${percent(least, 1)}, and ` +
@@ -182,7 +183,7 @@ function isVoter(question, { size }) {
 
 function meaningChart({ low, high }, places, own, width) {
   const bars = places.map((place) => ({ ...asBar(place), own: own !== null && place.from <= own && (own < place.to || place.to >= high) }));
-  return barChart({ width, low, high, bars, guides: [0, 0.5, 1], label: "How likely this report is for each possible average" });
+  return barChart({ width, low, high, bars: grouped(bars, MOST_BARS, (one, other) => Math.max(one, other)), guides: [0, 0.5, 1], label: "How likely this report is for each possible average" });
 }
 
 function caption(person, own) {

@@ -29,6 +29,19 @@ export function barChart({ width, height = 230, low, high, bars, whisker = 0, gu
   );
 }
 
+/** At most so many bars: neighbours become one, as high as `combine` says. */
+export function grouped(bars, most, combine) {
+  const size = Math.ceil(bars.length / most);
+  if (size <= 1) return bars;
+  return Array.from({ length: Math.ceil(bars.length / size) }, (_, index) => {
+    const some = bars.slice(index * size, (index + 1) * size);
+    const height = some.map((bar) => bar.height).reduce(combine);
+    const title = `${short(some[0].from)} to ${short(some.at(-1).to)}: ${percent(height, 1)}`;
+    const any = (name) => some.some((bar) => bar[name]);
+    return { from: some[0].from, to: some.at(-1).to, height, title, chosen: any("chosen"), own: any("own") };
+  });
+}
+
 function drawnBar(bar, x, y) {
   const [left, right] = [x(bar.from), x(bar.to)];
   const gap = right - left > 6 ? 1.5 : right - left > 2 ? 0.5 : 0;
