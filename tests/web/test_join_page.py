@@ -56,6 +56,7 @@ def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
     assert "0 to 60" in terms
     assert "at most 1.65 times more sure of anything" in terms
     assert "62 %" in terms
+    assert "38 of 100 answers" in terms
     shown = drawn(page)
     text = page.locator("#report").inner_text()
     assert "One single bit." in text

@@ -1,6 +1,7 @@
 // What the participant sees of the question, of her numbers and of her report.
 
 import { fromHex } from "../device/bytes.js";
+import { WORD } from "../device/exact.js";
 import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
 import { barChart, grouped, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
@@ -69,9 +70,10 @@ export function inWords(question) {
     return "Where between the bounds is the average of your numbers? Your device adds random noise before it answers.";
   }
   const centre = short(outer(question, question.centre), 4);
+  const wrong = short((100 * Number(question.noise.low)) / Number(WORD), 2);
   return (
-    `Is the average of your numbers rather above or rather below ${centre}? Your device answers with a coin that is ` +
-    "loaded a little by your average: often enough the answer is wrong, on purpose."
+    `Is the average of your numbers rather above or rather below ${centre}? Your device answers with a coin that your average ` +
+    `loads: even for the lowest averages, ${wrong} of 100 answers say “above”, on purpose.`
   );
 }
 

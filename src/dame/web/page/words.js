@@ -27,7 +27,7 @@ export function plural(number, one, many = `${one}s`) {
 }
 
 export function percent(share, digits = 0) {
-  return `${(100 * share).toFixed(digits)} %`;
+  return `${(100 * share).toFixed(digits).replace("-", MINUS)} %`;
 }
 
 /** A time as people write it, from what the service sends. */
