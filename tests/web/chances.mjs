@@ -5,7 +5,9 @@ import { pathToFileURL } from "node:url";
 
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const load = (name) => import(new URL(name, folder));
-const [{ parse }, { questionOf }, { logLikelihood, possibilities }] = await Promise.all(["device/json.js", "device/questions.js", "join/meaning.js"].map(load));
+const [{ parse }, { questionOf }, { logLikelihood, possibilities }] = await Promise.all(
+  ["device/json.js", "device/questions.js", "join/meaning.js"].map(load),
+);
 
 const { cases } = parse(readFileSync(0, "utf8"));
 const found = cases.map(({ question: document, value, size, mean }) => {

@@ -3,12 +3,18 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { columnOf, likelyColumn, tableOf, typedNumbers } = await import(new URL("join/readings.js", pathToFileURL(`${process.argv[2]}/`)));
+const { columnOf, likelyColumn, tableOf, typedNumbers } = await import(
+  new URL("join/readings.js", pathToFileURL(`${process.argv[2]}/`))
+);
 
 function read({ text, typed }) {
   if (typed) return typedNumbers(text);
   const table = tableOf(text);
-  return { columns: table.columns, likely: likelyColumn(table), read: table.columns.map((_, index) => columnOf(table, index)) };
+  return {
+    columns: table.columns,
+    likely: likelyColumn(table),
+    read: table.columns.map((_, index) => columnOf(table, index)),
+  };
 }
 
 process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(read)));

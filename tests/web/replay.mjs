@@ -10,9 +10,12 @@ globalThis.crypto ??= webcrypto;
 
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const load = (name) => import(new URL(name, folder));
-const [{ canonical, parse }, { questionOf, hex16 }, { summarise }, steps, reports, assignment, coins, bytes] = await Promise.all(
-  ["json.js", "questions.js", "records.js", "answer.js", "reports.js", "assignment.js", "coins.js", "bytes.js"].map(load),
-);
+const [{ canonical, parse }, { questionOf, hex16 }, { summarise }, steps, reports, assignment, coins, bytes] =
+  await Promise.all(
+    ["json.js", "questions.js", "records.js", "answer.js", "reports.js", "assignment.js", "coins.js", "bytes.js"].map(
+      load,
+    ),
+  );
 
 const PLAY = {
   question: ({ document }) => {
@@ -53,7 +56,11 @@ function wordsOf(stored) {
 function onTheWay(question, person, stored) {
   const common = { size: BigInt(person.size), mean: person.mean, words: BigInt(stored.length / 16) };
   if (question.kind === "vote") {
-    return { ...common, bin: BigInt(steps.binOf(question, person.mean)), marks: steps.marks(question, person).map(BigInt) };
+    return {
+      ...common,
+      bin: BigInt(steps.binOf(question, person.mean)),
+      marks: steps.marks(question, person).map(BigInt),
+    };
   }
   const weighed = { ...common, weight: steps.weight(question, person.size) };
   if (question.noise.kind === "laplace") {
@@ -69,12 +76,17 @@ function outcome(operation, questions) {
   try {
     return PLAY[operation.op](operation, questions);
   } catch (error) {
-    return { error: { kind: error.kind ?? `${error.name}: ${error.message}`, ...(error.reason && { reason: error.reason }) } };
+    return {
+      error: { kind: error.kind ?? `${error.name}: ${error.message}`, ...(error.reason && { reason: error.reason }) },
+    };
   }
 }
 
 const { files } = parse(readFileSync(0, "utf8"));
 const played = Object.fromEntries(
-  Object.entries(files).map(([name, { operations, questions }]) => [name, operations.map((one) => outcome(one, questions))]),
+  Object.entries(files).map(([name, { operations, questions }]) => [
+    name,
+    operations.map((one) => outcome(one, questions)),
+  ]),
 );
 process.stdout.write(canonical(played));

@@ -12,5 +12,6 @@ const [{ parse }, { questionOf }, { isSigned }] = await Promise.all(
 
 const { cases } = parse(readFileSync(0, "utf8"));
 const found = [];
-for (const { question, plan_id: plan, key, signature } of cases) found.push(await isSigned(questionOf(question), plan, key, signature));
+for (const { question, plan_id: plan, key, signature } of cases)
+  found.push(await isSigned(questionOf(question), plan, key, signature));
 process.stdout.write(JSON.stringify(found));

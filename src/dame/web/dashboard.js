@@ -33,8 +33,13 @@ async function showHome() {
 }
 
 function studyItem({ study, title, state }) {
-  const name = title && title !== study ? [h("strong", {}, title), h("span", { class: "quiet" }, study)] : h("strong", {}, study);
-  return h("li", {}, h("a", { href: addressOf(study) }, h("span", {}, name), h("span", { class: `badge ${state}` }, state)));
+  const name =
+    title && title !== study ? [h("strong", {}, title), h("span", { class: "quiet" }, study)] : h("strong", {}, study);
+  return h(
+    "li",
+    {},
+    h("a", { href: addressOf(study) }, h("span", {}, name), h("span", { class: `badge ${state}` }, state)),
+  );
 }
 
 function addressOf(study) {
@@ -170,7 +175,10 @@ function refuse(mine, problem) {
   stop();
   show(byId("inside"), false);
   show(byId("enter"), problem.status !== 404);
-  byId("news").textContent = problem.status === 404 ? `There is no study “${mine.study}” on this server.` : "This is not the administrator key of this study.";
+  byId("news").textContent =
+    problem.status === 404
+      ? `There is no study “${mine.study}” on this server.`
+      : "This is not the administrator key of this study.";
 }
 
 function present(mine, found) {
@@ -215,7 +223,8 @@ byId("invite").addEventListener("submit", (event) => {
     const made = await invite(study, Number(byId("number").value), key);
     const lines = made.map(({ token, link }) => `${token},${link}\n`).join("");
     download(`${fileName(study)}-invitations.csv`, `token,link\n${lines}`, "text/csv");
-    byId("invited").textContent = `${plural(made.length, "invitation")} saved as a file. Give each person one link; nobody can read them again here.`;
+    byId("invited").textContent =
+      `${plural(made.length, "invitation")} saved as a file. Give each person one link; nobody can read them again here.`;
     await look(watched);
   });
 });
@@ -225,10 +234,12 @@ byId("close").addEventListener("click", () => {
   if (!open) return;
   const dialog = byId("confirm");
   byId("confirm-title").textContent = `Close round ${open.round + 1}?`;
-  byId("confirm-text").textContent = `It has ${count(open.reports)} of ${count(Math.round(open.expected))} expected reports. A closed round cannot be opened again; who comes later is turned away.`;
+  byId("confirm-text").textContent =
+    `It has ${count(open.reports)} of ${count(Math.round(open.expected))} expected reports. A closed round cannot be opened again; who comes later is turned away.`;
   dialog.returnValue = "no";
   dialog.onclose = () => {
-    if (dialog.returnValue === "yes") guarded(async () => present(watched, await closeRound(watched.study, open.round, watched.key)));
+    if (dialog.returnValue === "yes")
+      guarded(async () => present(watched, await closeRound(watched.study, open.round, watched.key)));
   };
   dialog.showModal();
 });

@@ -33,7 +33,9 @@ async function opened() {
   try {
     return await openMemory();
   } catch {
-    throw new Refusal("This browser keeps no memory for this page (a private window?). Without one it could not make sure that you answer only once.");
+    throw new Refusal(
+      "This browser keeps no memory for this page (a private window?). Without one it could not make sure that you answer only once.",
+    );
   }
 }
 
@@ -43,15 +45,23 @@ async function meet() {
   checkPinned(stored, terms);
   showTerms(terms, null);
   if (stored.report && stored.report.participant !== participantName(invitation.token)) {
-    throw new Refusal("Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: please use your own device.");
+    throw new Refusal(
+      "Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: please use your own device.",
+    );
   }
   if (stored.sent) return finish(stored);
   show(byId("terms"));
-  const question = await checkedQuestion(parse(await ask(pathOf(terms.study, "rounds", terms.round, "question"))), terms);
+  const question = await checkedQuestion(
+    parse(await ask(pathOf(terms.study, "rounds", terms.round, "question"))),
+    terms,
+  );
   showTerms(terms, question);
   showChecked(terms, question, invitation);
   if (!stored.report) return askForNumbers(question);
-  if (stored.report.id !== question.id) throw new Refusal("The study asks you a second question. You have answered one, and one is all that you agreed to.");
+  if (stored.report.id !== question.id)
+    throw new Refusal(
+      "The study asks you a second question. You have answered one, and one is all that you agreed to.",
+    );
   return present(stored.report, null);
 }
 
@@ -93,7 +103,10 @@ async function tableFrom(file) {
 
 function chooseColumn(table) {
   const likely = likelyColumn(table);
-  fill(byId("column"), table.columns.map((name, index) => h("option", { value: index, selected: index === likely }, name)));
+  fill(
+    byId("column"),
+    table.columns.map((name, index) => h("option", { value: index, selected: index === likely }, name)),
+  );
   show(byId("column-field"), table.columns.length > 1);
   return columnOf(table, Math.max(likely, 0));
 }
@@ -116,7 +129,9 @@ function forgetNumbers() {
   byId("typed").value = "";
   byId("file").value = "";
   fill(byId("read"));
-  ["onchange", "oninput", "onclick"].forEach((event) => ["file", "column", "typed", "leave", "draw"].forEach((id) => (byId(id)[event] = null)));
+  ["onchange", "oninput", "onclick"].forEach((event) =>
+    ["file", "column", "typed", "leave", "draw"].forEach((id) => (byId(id)[event] = null)),
+  );
   show(byId("numbers"), false);
 }
 
@@ -132,11 +147,18 @@ async function send(report) {
   button.disabled = true;
   byId("send-error").textContent = "";
   try {
-    await withRetries(() => ask(pathOf(terms.study, "reports"), { method: "POST", secret: invitation.token, body: fromHex("report", report.hex) }));
+    await withRetries(() =>
+      ask(pathOf(terms.study, "reports"), {
+        method: "POST",
+        secret: invitation.token,
+        body: fromHex("report", report.hex),
+      }),
+    );
     await finish(await memory.markSent(terms.study, new Date().toISOString()));
     byId("done").focus();
   } catch (problem) {
-    byId("send-error").textContent = `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
+    byId("send-error").textContent =
+      `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
     button.disabled = false;
   }
 }
@@ -156,10 +178,12 @@ async function withRetries(action) {
 
 async function finish(stored) {
   ["refusal", "terms", "numbers", "report"].forEach((id) => show(byId(id), false));
-  byId("done-text").textContent = `It was sent on ${moment(stored.sent)}. There is nothing more to do; opening this invitation again sends nothing new.`;
+  byId("done-text").textContent =
+    `It was sent on ${moment(stored.sent)}. There is nothing more to do; opening this invitation again sends nothing new.`;
   const answered = (await memory.all()).filter(({ report }) => report);
   const total = answered.reduce((sum, { alpha }) => sum + alpha, 0);
-  byId("spent").textContent = `Answered with this browser, at this service: ${plural(answered.length, "study", "studies")}, α = ${short(total)} in all.`;
+  byId("spent").textContent =
+    `Answered with this browser, at this service: ${plural(answered.length, "study", "studies")}, α = ${short(total)} in all.`;
   show(byId("done"));
 }
 
@@ -186,7 +210,9 @@ function refuse(problem) {
   byId("refusal").className = early ? "card" : "card stop";
   byId("refusal-title").textContent = early ? "It is not your turn yet" : "Nothing was sent";
   byId("refusal-text").textContent = early ? earlySentence(problem.body) : sentenceOf(problem);
-  byId("refusal-help").textContent = later ? "Keep your invitation and open it again later." : "Your numbers have not left this device. Ask whoever invited you.";
+  byId("refusal-help").textContent = later
+    ? "Keep your invitation and open it again later."
+    : "Your numbers have not left this device. Ask whoever invited you.";
   if (!terms) byId("lead").textContent = "This invitation cannot be used now.";
   show(byId("again"), later);
   show(byId("refusal"));

@@ -19,7 +19,10 @@ const STATES = { waiting: "waiting", open: "open", closed: "closed", running: "r
 /** Everything of a status; the forms beside it keep their place and focus. */
 export function showStatus(status) {
   showEstimate(status);
-  fill(byId("rounds"), status.rounds.map((round) => roundItem(round, status)));
+  fill(
+    byId("rounds"),
+    status.rounds.map((round) => roundItem(round, status)),
+  );
   showVotes(status);
   showRejected(status.rejected);
   showFacts(status);
@@ -41,9 +44,23 @@ function showEstimate(status) {
     place,
     h("p", { class: "big", id: "value", "data-value": estimate.estimate }, fine(estimate.estimate)),
     h("p", {}, `${percent(estimate.level)} interval: ${range}. Standard error ${short(estimate.standard_error, 3)}.`),
-    h("figure", {}, intervalChart({ width: widthOf(place), ...around(estimate, bounds), value: estimate.estimate, interval: estimate.interval, label: `The estimate ${fine(estimate.estimate)} with its interval ${range}` })),
+    h(
+      "figure",
+      {},
+      intervalChart({
+        width: widthOf(place),
+        ...around(estimate, bounds),
+        value: estimate.estimate,
+        interval: estimate.interval,
+        label: `The estimate ${fine(estimate.estimate)} with its interval ${range}`,
+      }),
+    ),
     estimate.failure_probability > 1e-6
-      ? h("p", { class: "quiet" }, `Chance that the study looked in the wrong place, judged from the votes: ${percent(estimate.failure_probability, 4)}.`)
+      ? h(
+          "p",
+          { class: "quiet" },
+          `Chance that the study looked in the wrong place, judged from the votes: ${percent(estimate.failure_probability, 4)}.`,
+        )
       : null,
     estimate.notes.map((note) => h("p", { class: "quiet" }, note)),
   );
@@ -71,10 +88,25 @@ function roundItem(round, { bounds }) {
   return h(
     "li",
     { "data-round": round.round, "data-reports": round.reports, "data-state": round.state },
-    h("div", { class: "head" }, h("h3", {}, `${round.round + 1}. ${round.name}`), h("span", { class: `badge ${round.state}` }, STATES[round.state] ?? round.state)),
-    h("progress", { max: Math.max(goal, round.reports, 1), value: round.reports, "aria-label": `Round ${round.round + 1}: ${label}` }),
+    h(
+      "div",
+      { class: "head" },
+      h("h3", {}, `${round.round + 1}. ${round.name}`),
+      h("span", { class: `badge ${round.state}` }, STATES[round.state] ?? round.state),
+    ),
+    h("progress", {
+      max: Math.max(goal, round.reports, 1),
+      value: round.reports,
+      "aria-label": `Round ${round.round + 1}: ${label}`,
+    }),
     h("div", { class: "quiet" }, label),
-    window ? h("div", { class: "quiet" }, `looks around ${short(window.centre)}, from ${short(Math.max(window.low, bounds[0]))} to ${short(Math.min(window.high, bounds[1]))}`) : null,
+    window
+      ? h(
+          "div",
+          { class: "quiet" },
+          `looks around ${short(window.centre)}, from ${short(Math.max(window.low, bounds[0]))} to ${short(Math.min(window.high, bounds[1]))}`,
+        )
+      : null,
     times(round).map((text) => h("div", { class: "quiet" }, text)),
   );
 }
@@ -91,7 +123,10 @@ function showVotes({ rounds, bounds }) {
   const voted = rounds.filter((round) => round.histogram);
   const place = byId("histograms");
   show(byId("votes"), voted.length > 0);
-  fill(place, voted.map((round) => histogram(round, bounds, widthOf(place))));
+  fill(
+    place,
+    voted.map((round) => histogram(round, bounds, widthOf(place))),
+  );
 }
 
 function histogram({ round, name, histogram: votes, reports }, [low, high], width) {
@@ -102,7 +137,15 @@ function histogram({ round, name, histogram: votes, reports }, [low, high], widt
   return h(
     "figure",
     {},
-    barChart({ width, low, high, bars, whisker, guides: guidesFor(bars.map((one) => one.height)), label: `Votes of round ${round + 1}; chosen: ${short(from)} to ${short(to)}` }),
+    barChart({
+      width,
+      low,
+      high,
+      bars,
+      whisker,
+      guides: guidesFor(bars.map((one) => one.height)),
+      label: `Votes of round ${round + 1}; chosen: ${short(from)} to ${short(to)}`,
+    }),
     h(
       "figcaption",
       {},
@@ -126,10 +169,26 @@ function guidesFor(shares) {
 
 function table(bars) {
   const rows = bars.map((one) =>
-    h("tr", {}, h("td", {}, `${short(one.from)} to ${short(one.to)}`), h("td", { class: "number" }, percent(one.height, 1)), h("td", {}, one.chosen ? "yes" : "")),
+    h(
+      "tr",
+      {},
+      h("td", {}, `${short(one.from)} to ${short(one.to)}`),
+      h("td", { class: "number" }, percent(one.height, 1)),
+      h("td", {}, one.chosen ? "yes" : ""),
+    ),
   );
-  const head = h("tr", {}, h("th", { scope: "col" }, "Average"), h("th", { scope: "col", class: "number" }, "People"), h("th", { scope: "col" }, "Chosen"));
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Votes as a table" }, h("table", {}, h("thead", {}, head), h("tbody", {}, rows)));
+  const head = h(
+    "tr",
+    {},
+    h("th", { scope: "col" }, "Average"),
+    h("th", { scope: "col", class: "number" }, "People"),
+    h("th", { scope: "col" }, "Chosen"),
+  );
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Votes as a table" },
+    h("table", {}, h("thead", {}, head), h("tbody", {}, rows)),
+  );
 }
 
 // --- beside
@@ -137,7 +196,14 @@ function table(bars) {
 function showRejected(rejected) {
   const found = Object.entries(rejected).filter(([, number]) => number > 0);
   if (!found.length) return fill(byId("rejected"), h("p", { class: "quiet" }, "None so far."));
-  const rows = found.map(([reason, number]) => h("tr", { "data-reason": reason }, h("th", { scope: "row" }, REASONS[reason] ?? reason), h("td", { class: "number" }, count(number))));
+  const rows = found.map(([reason, number]) =>
+    h(
+      "tr",
+      { "data-reason": reason },
+      h("th", { scope: "row" }, REASONS[reason] ?? reason),
+      h("td", { class: "number" }, count(number)),
+    ),
+  );
   return fill(byId("rejected"), h("table", {}, h("tbody", {}, rows)));
 }
 
@@ -150,6 +216,10 @@ function showFacts(status) {
     ["People planned", count(status.users_planned)],
     ["Invited", count(status.invited)],
   ];
-  fill(byId("facts"), facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
-  byId("shift").textContent = `If 1 % of the people were malicious, they could move the average by up to ${short(status.shift_by_1_percent, 3)}.`;
+  fill(
+    byId("facts"),
+    facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
+  byId("shift").textContent =
+    `If 1 % of the people were malicious, they could move the average by up to ${short(status.shift_by_1_percent, 3)}.`;
 }

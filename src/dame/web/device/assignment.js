@@ -22,7 +22,8 @@ export function roundBorders(shares) {
 /** A 64-bit number that anybody can compute: the first 8 bytes of SHA-256 of study, line feed and participant. */
 export function participantHash(study, participant) {
   const text = `${study}\n${participant}`;
-  if (/\p{Cs}/u.test(text)) throw new InvalidInput("participant", "half of a surrogate pair", "a text of whole characters");
+  if (/\p{Cs}/u.test(text))
+    throw new InvalidInput("participant", "half of a surrogate pair", "a text of whole characters");
   return toInteger(sha256(utf8(text)).slice(0, 8));
 }
 

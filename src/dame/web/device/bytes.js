@@ -15,7 +15,9 @@ export function fromHex(field, text) {
   if (typeof text !== "string" || !/^(?:[0-9a-f]{2})*$/.test(text)) {
     throw new InvalidInput(field, text, "lower-case hexadecimal digits, two for each byte");
   }
-  return Uint8Array.from({ length: text.length / 2 }, (_, index) => Number.parseInt(text.slice(2 * index, 2 * index + 2), 16));
+  return Uint8Array.from({ length: text.length / 2 }, (_, index) =>
+    Number.parseInt(text.slice(2 * index, 2 * index + 2), 16),
+  );
 }
 
 /** The integer whose big-endian bytes these are. */

@@ -5,7 +5,8 @@ import { InvalidInput } from "./errors.js";
 /** A value as a double in [low, high]; -0 becomes 0, or equal questions would have different identities. */
 export function real(field, value, low, high) {
   const number = typeof value === "number" || typeof value === "bigint";
-  if (!number || !(low <= value && value <= high)) throw new InvalidInput(field, value, `a number from ${low} to ${high}`);
+  if (!number || !(low <= value && value <= high))
+    throw new InvalidInput(field, value, `a number from ${low} to ${high}`);
   return Number(value) + 0;
 }
 
@@ -32,7 +33,8 @@ export function keys(what, document, names) {
     throw new InvalidInput(what, document, "a JSON object");
   }
   const missing = names.find((name) => !Object.hasOwn(document, name));
-  if (missing !== undefined) throw new InvalidInput(what, Object.keys(document).join(" "), `an object with the key '${missing}'`);
+  if (missing !== undefined)
+    throw new InvalidInput(what, Object.keys(document).join(" "), `an object with the key '${missing}'`);
   const unknown = Object.keys(document).find((name) => !names.includes(name));
   if (unknown !== undefined) throw new InvalidInput(what, unknown, "an object without unknown keys");
   return document;

@@ -62,11 +62,14 @@ function field(name, value) {
 
 function thresholds(what, document, names) {
   keys(what, document, names);
-  return Object.fromEntries(names.map((name) => [name, name === "kind" ? document.kind : threshold(what, name, document[name])]));
+  return Object.fromEntries(
+    names.map((name) => [name, name === "kind" ? document.kind : threshold(what, name, document[name])]),
+  );
 }
 
 function threshold(what, name, text) {
-  if (typeof text !== "string" || !/^[0-9a-f]{16}$/.test(text)) throw new InvalidInput("threshold", text, "16 hexadecimal digits");
+  if (typeof text !== "string" || !/^[0-9a-f]{16}$/.test(text))
+    throw new InvalidInput("threshold", text, "16 hexadecimal digits");
   return whole(`${name} threshold of the ${what}`, BigInt(`0x${text}`), 1n, WORD - 1n);
 }
 
@@ -90,11 +93,19 @@ function noiseOf(document) {
 
 function checkPairs(question) {
   if (!(question.low < question.high) || !(question.high - question.low >= 1e-100)) {
-    throw new InvalidInput("bounds", `${question.low}, ${question.high}`, "two different numbers, the smaller one first");
+    throw new InvalidInput(
+      "bounds",
+      `${question.low}, ${question.high}`,
+      "two different numbers, the smaller one first",
+    );
   }
   if (question.kind === "vote") return;
   if (!(question.right - question.left >= 1e-12)) {
-    throw new InvalidInput("window", `${question.left}, ${question.right}`, "two different numbers, the smaller one first");
+    throw new InvalidInput(
+      "window",
+      `${question.left}, ${question.right}`,
+      "two different numbers, the smaller one first",
+    );
   }
   if (question.dither && question.noise.kind !== "one-bit") {
     throw new InvalidInput("dither", question.dither, "0 unless the noise is one bit");
@@ -111,7 +122,8 @@ function checkBudget(question) {
 }
 
 function honest(question) {
-  if (question.kind === "vote") return voteRatios(question).every(([up, down]) => withinBudget(up, down, question.alpha));
+  if (question.kind === "vote")
+    return voteRatios(question).every(([up, down]) => withinBudget(up, down, question.alpha));
   const { noise, alpha } = question;
   if (noise.kind === "laplace") {
     const [numerator, denominator] = fractionOf(alpha);
@@ -132,7 +144,10 @@ function voteRatios({ bins, neighbours, code }) {
 function differences(bins, neighbours) {
   // Two full windows fit apart in 4·neighbours + 2 bins; more bins add no new difference.
   const few = Math.min(bins, 4 * neighbours + 2);
-  const votes = [[1, 0], ...Array.from({ length: few }, (_, j) => [Math.max(j - neighbours, 0), Math.min(j + neighbours, few - 1)])];
+  const votes = [
+    [1, 0],
+    ...Array.from({ length: few }, (_, j) => [Math.max(j - neighbours, 0), Math.min(j + neighbours, few - 1)]),
+  ];
   const found = new Map();
   for (const one of votes) {
     for (const other of votes) {

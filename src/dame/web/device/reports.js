@@ -52,14 +52,17 @@ export function decode(question, bytes) {
     throw new RejectedReport("question", "it answers another question");
   }
   const payload = bytes.slice(TAG_BYTES);
-  const value = isSigned(question) ? BigInt.asIntN(8 * payload.length, toInteger(payload)) : toInteger(payload.reverse());
+  const value = isSigned(question)
+    ? BigInt.asIntN(8 * payload.length, toInteger(payload))
+    : toInteger(payload.reverse());
   checkRange(question, value);
   return value;
 }
 
 function checkRange(question, value) {
   const [low, high] = valueRange(question);
-  if (!(low <= value && value <= high)) throw new RejectedReport("range", "its value is outside the range of this question");
+  if (!(low <= value && value <= high))
+    throw new RejectedReport("range", "its value is outside the range of this question");
 }
 
 function isSigned(question) {

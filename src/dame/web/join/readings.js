@@ -17,7 +17,10 @@ export function tableOf(text) {
 
 /** {numbers, bad} of one column; `bad` are the {line, text} that are no numbers. */
 export function columnOf({ rows, delimiter }, index) {
-  return sorted(rows.map(({ line, cells }) => ({ line, text: cells[index] ?? "" })), delimiter);
+  return sorted(
+    rows.map(({ line, cells }) => ({ line, text: cells[index] ?? "" })),
+    delimiter,
+  );
 }
 
 /** The column that holds most numbers. */

@@ -60,7 +60,10 @@ function odds(factor) {
 /** The question as one would ask a person. */
 export function inWords(question) {
   if (question.kind === "vote") {
-    const few = question.min_size > 1n ? ` With fewer than ${plural(Number(question.min_size), "number")} your device votes for none of them.` : "";
+    const few =
+      question.min_size > 1n
+        ? ` With fewer than ${plural(Number(question.min_size), "number")} your device votes for none of them.`
+        : "";
     return (
       `In which of ${plural(Number(question.bins), "range")} does the average of your numbers lie? Your device marks it, and then ` +
       `flips a coin for every range, so that each mark may be true or false.${few}`
@@ -79,7 +82,10 @@ export function inWords(question) {
 
 /** The list of what the page has checked before it shows a question. */
 export function showChecked(terms, question, invitation) {
-  const key = invitation.key === null ? "the key that the service presented at your first visit" : "the key that your invitation names";
+  const key =
+    invitation.key === null
+      ? "the key that the service presented at your first visit"
+      : "the key that your invitation names";
   show(byId("checks"));
   fill(
     byId("checked"),
@@ -102,17 +108,31 @@ function summary(numbers, { low, high }) {
   const clipped = outside(numbers, low, high);
   const inside = numbers.map((number) => Math.min(Math.max(number, low), high));
   const mean = inside.reduce((sum, number) => sum + number, 0) / numbers.length;
-  const first = numbers.slice(0, 6).map((number) => short(number, 6)).join(" · ");
+  const first = numbers
+    .slice(0, 6)
+    .map((number) => short(number, 6))
+    .join(" · ");
   return [
-    h("p", {}, h("strong", {}, `${plural(numbers.length, "number")}, average ${short(mean, 5)}`), ` (${first}${numbers.length > 6 ? " …" : ""})`),
+    h(
+      "p",
+      {},
+      h("strong", {}, `${plural(numbers.length, "number")}, average ${short(mean, 5)}`),
+      ` (${first}${numbers.length > 6 ? " …" : ""})`,
+    ),
     clipped
-      ? h("p", {}, `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.`)
+      ? h(
+          "p",
+          {},
+          `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.`,
+        )
       : null,
   ];
 }
 
 function complaint(bad, leaveOut) {
-  const places = bad.slice(0, MOST_BAD).map(({ line, text }) => `line ${count(line)} (${text === "" ? "empty" : `“${text.slice(0, 30)}”`})`);
+  const places = bad
+    .slice(0, MOST_BAD)
+    .map(({ line, text }) => `line ${count(line)} (${text === "" ? "empty" : `“${text.slice(0, 30)}”`})`);
   const more = bad.length > MOST_BAD ? ` and ${plural(bad.length - MOST_BAD, "more line")}` : "";
   const start = leaveOut ? "Left out" : `No ${bad.length === 1 ? "number" : "numbers"}`;
   return h("p", { class: leaveOut ? "quiet" : "error" }, `${start}: ${places.join(", ")}${more}.`);
@@ -123,7 +143,8 @@ function complaint(bad, leaveOut) {
 /** The report in bits, in bytes and in what it could mean. `person` is null after the page was opened again. */
 export function showReport(question, value, hex, person) {
   const bits = reportBits(question);
-  byId("report-text").textContent = `${sentence(question, value)} Nothing else leaves: not your numbers, not their average, not how many there are.`;
+  byId("report-text").textContent =
+    `${sentence(question, value)} Nothing else leaves: not your numbers, not their average, not how many there are.`;
   fill(byId("bits"), question.noise?.kind === "laplace" ? null : bitList(question, value, bits));
   const tag = 2 * TAG_BYTES;
   fill(byId("bytes"), pairs(hex.slice(0, tag)), " ", h("b", {}, pairs(hex.slice(tag))));
@@ -139,8 +160,11 @@ function sentence(question, value) {
     const ones = value.toString(2).replaceAll("0", "").length;
     return `${plural(Number(question.bins), "bit")}, one for each range; ${count(ones)} of them ${ones === 1 ? "is" : "are"} 1.`;
   }
-  if (question.noise.kind === "laplace") return `One noisy number: ${value} on a grid of ${count(question.noise.steps)} steps.`;
-  return question.dither ? "Two bits: the answer, and which of two centres a fair coin chose for you." : "One single bit.";
+  if (question.noise.kind === "laplace")
+    return `One noisy number: ${value} on a grid of ${count(question.noise.steps)} steps.`;
+  return question.dither
+    ? "Two bits: the answer, and which of two centres a fair coin chose for you."
+    : "One single bit.";
 }
 
 function bitList(question, value, bits) {
@@ -150,9 +174,19 @@ function bitList(question, value, bits) {
     const title = ranges[index] ? inRange(ranges[index]) : null;
     return h("li", { class: one ? "one" : null, title }, one ? "1" : "0");
   });
-  const order = ranges.length > 1 ? h("p", { class: "quiet" }, `From left to right: ${inRange(ranges[0])}, ${inRange(ranges[1])}, and so on.`) : null;
-  const rest = bits > MOST_BITS ? h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`) : null;
-  return [h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown), order, rest];
+  const order =
+    ranges.length > 1
+      ? h("p", { class: "quiet" }, `From left to right: ${inRange(ranges[0])}, ${inRange(ranges[1])}, and so on.`)
+      : null;
+  const rest =
+    bits > MOST_BITS
+      ? h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`)
+      : null;
+  return [
+    h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown),
+    order,
+    rest,
+  ];
 }
 
 function inRange({ from, to }) {
@@ -174,7 +208,8 @@ function drawMeaning(question, value, person) {
     (silent === null ? "" : ` Somebody with too few numbers to vote has ${percent(silent, 1)}.`);
   const own = person && isVoter(question, person) ? outer(question, person.mean) : null;
   const place = byId("meaning");
-  const draw = () => fill(place, meaningChart(question, places, own, widthOf(place)), h("figcaption", {}, caption(person, own)));
+  const draw = () =>
+    fill(place, meaningChart(question, places, own, widthOf(place)), h("figcaption", {}, caption(person, own)));
   draw();
   addEventListener("resize", draw);
 }
@@ -184,8 +219,18 @@ function isVoter(question, { size }) {
 }
 
 function meaningChart({ low, high }, places, own, width) {
-  const bars = places.map((place) => ({ ...asBar(place), own: own !== null && place.from <= own && (own < place.to || place.to >= high) }));
-  return barChart({ width, low, high, bars: grouped(bars, MOST_BARS, (one, other) => Math.max(one, other)), guides: [0, 0.5, 1], label: "How likely this report is for each possible average" });
+  const bars = places.map((place) => ({
+    ...asBar(place),
+    own: own !== null && place.from <= own && (own < place.to || place.to >= high),
+  }));
+  return barChart({
+    width,
+    low,
+    high,
+    bars: grouped(bars, MOST_BARS, (one, other) => Math.max(one, other)),
+    guides: [0, 0.5, 1],
+    label: "How likely this report is for each possible average",
+  });
 }
 
 function caption(person, own) {

@@ -30,8 +30,16 @@ export function pathOf(study, ...rest) {
 export async function ask(path, { method = "GET", secret = null, body = null } = {}) {
   const headers = { Accept: "application/json" };
   if (secret) headers.Authorization = `Bearer ${secret}`;
-  if (body !== null) headers["Content-Type"] = typeof body === "string" ? "application/json" : "application/octet-stream";
-  const answer = await reached(path, { method, headers, body, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" });
+  if (body !== null)
+    headers["Content-Type"] = typeof body === "string" ? "application/json" : "application/octet-stream";
+  const answer = await reached(path, {
+    method,
+    headers,
+    body,
+    credentials: "omit",
+    cache: "no-store",
+    referrerPolicy: "no-referrer",
+  });
   const text = await answer.text();
   if (!answer.ok) throw new Problem(answer.status, problemOf(text));
   return text;

@@ -47,13 +47,26 @@ function drawnBar(bar, x, y) {
   const gap = right - left > 6 ? 1.5 : right - left > 2 ? 0.5 : 0;
   const [top, bottom] = [y(Math.max(bar.height, 0)), y(Math.min(bar.height, 0))];
   const kind = bar.chosen || bar.own ? "bar chosen" : "bar";
-  const shape = { class: kind, x: left + gap, y: top, width: Math.max(right - left - 2 * gap, 0.5), height: Math.max(bottom - top, 0.5), rx: gap };
+  const shape = {
+    class: kind,
+    x: left + gap,
+    y: top,
+    width: Math.max(right - left - 2 * gap, 0.5),
+    height: Math.max(bottom - top, 0.5),
+    rx: gap,
+  };
   return s("rect", shape, s("title", {}, bar.title));
 }
 
 function error(bar, whisker, x, y) {
   const middle = (x(bar.from) + x(bar.to)) / 2;
-  return s("line", { class: "whisker", x1: middle, x2: middle, y1: y(bar.height - whisker), y2: y(bar.height + whisker) });
+  return s("line", {
+    class: "whisker",
+    x1: middle,
+    x2: middle,
+    y1: y(bar.height - whisker),
+    y2: y(bar.height + whisker),
+  });
 }
 
 function guide(at, height, width) {

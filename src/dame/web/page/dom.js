@@ -35,7 +35,9 @@ export function show(element, visible = true) {
 
 /** Puts new children in the place of the old ones. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
 }
 
 /** Lets the skip link move the focus only: what stands behind the # is the page's own. */
