@@ -1,0 +1,183 @@
+"""`dame serve`, `dame study …` and `dame join` as people call them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dame.cli.app import run
+from tests.service.studies import Live, plan_document
+
+HOURS = "day,hours\n" + "".join(f"{day},{7 + day % 3}\n" for day in range(400))
+
+
+@pytest.fixture
+def live(tmp_path: Path, serve: Callable[..., Live]) -> Live:
+    return serve(str(tmp_path / "dame.sqlite"))
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.json").write_text(json.dumps(plan_document()))
+    (tmp_path / "my.csv").write_text(HOURS)
+    return tmp_path
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, dict | None, str]]:
+    def called(*words: str) -> tuple[int, dict | None, str]:
+        capsys.readouterr()
+        code = run([*words, "--json"])
+        captured = capsys.readouterr()
+        return code, json.loads(captured.out) if captured.out else None, captured.err
+
+    return called
+
+
+def test_a_study_by_commands_alone(live: Live, call, own_folder: Path) -> None:
+    code, created, _ = call(
+        "study", "create", "plan.json", "--server", live.base, "--title", "Sleep", "--close-at", "100,-"
+    )
+    assert code == 0
+    assert stat.S_IMODE((own_folder / "study-access.json").stat().st_mode) == 0o600
+    assert created["administrator_key"] in (own_folder / "study-access.json").read_text()
+    assert call("study", "invite", "12")[1]["invited"] == 12
+    with (own_folder / "invitations.csv").open(newline="") as file:
+        links = [row["link"] for row in csv.DictReader(file)]
+    assert len(set(links)) == 12
+    for index in (0, 1):
+        codes = []
+        for place, link in enumerate(links):
+            words = (
+                "join",
+                link,
+                "--data",
+                "my.csv",
+                "--value",
+                "hours",
+                "--ledger",
+                f"ledger-{place}",
+                "--alpha",
+                "2",
+            )
+            code, told, err = call(*words)
+            codes.append(code)
+            assert (code == 0) == (told is not None)
+            assert code == 0 or "too-early" in err
+        assert set(codes) == ({0, 1} if index == 0 else {0})
+        code, status, _ = call("study", "close-round", *([str(index)] if index else []))
+        assert code == 0
+        assert status["rounds"][index]["state"] == "closed"
+    assert sum(one["reports"] for one in status["rounds"]) == 12
+    result = call("study", "result")[1]
+    assert result == call("study", "status")[1]["estimate"]
+    assert call("study", "export", "--out", "export")[0] == 0
+    for index in (0, 1):
+        assert (
+            call("tally", f"export/question-{index}.json", f"export/reports-{index}.parquet", "--out", f"t{index}")[0]
+            == 0
+        )
+    assert call("ask", "export/plan.json", "t0", "t1")[1] == result
+    code, _, err = call("study", "close-round")
+    assert (code, "no round is open" in err) == (2, True)
+
+
+def test_mistakes_are_one_sentence_and_leave_nothing_behind(live: Live, call, own_folder: Path) -> None:
+    create = ("study", "create", "plan.json", "--server", live.base)
+    (own_folder / "bad.json").write_text("{}")
+    cases = [
+        (("study", "create", "bad.json", "--server", live.base), "protocol"),
+        ((*create, "--close-at", "1,2,3"), "close_at_count"),
+        ((*create, "--deadlines", "soon,later"), "deadline"),
+        (("study", "status"), "study-access.json"),
+        (("study", "create", "plan.json", "--server", "nowhere"), "server"),
+        (("join", live.base, "--data", "my.csv", "--value", "hours"), "token"),
+        (("serve", "--host", "0.0.0.0"), "operator"),
+        (("serve", "--port", "99999"), "port"),
+        (("serve", "--database", "mysql://x"), "database"),
+        (("study", "new-key", "sleep", "--database", "absent.sqlite"), "database"),
+    ]
+    for words, word in cases:
+        code, told, err = call(*words)
+        assert (code, told) == (2, None), (words, err)
+        assert word in err
+        assert err.count("\n") == 1
+    assert not (own_folder / "study-access.json").exists()
+    assert not (own_folder / "dame.sqlite-journal").exists()
+
+
+def test_a_join_asks_for_agreement_and_checks_the_data(live: Live, call, own_folder: Path) -> None:
+    study = live.create()
+    token = study.by_round(study.invite(40))[0][0]
+    link = f"{live.base}/join#study=sleep&token={token}"
+    words = ("join", link, "--data", "my.csv", "--ledger", "ledger")
+    (own_folder / "words.csv").write_text("hours\n7\nseven\n")
+    cases = [
+        ((*words, "--value", "hours"), "agreement"),
+        ((*words, "--value", "hours", "--alpha", "1"), "asks for more"),
+        ((*words, "--value", "hours", "--yes", "--bounds", "0", "12"), "bounds"),
+        ((*words, "--value", "minutes", "--yes"), "value column"),
+        (("join", link, "--data", "words.csv", "--value", "hours", "--yes", "--ledger", "ledger"), "record number 2"),
+        (("join", link, "--data", "absent.csv", "--value", "hours", "--yes", "--ledger", "ledger"), "absent.csv"),
+        ((*words, "--value", "hours", "--yes", "--cap", "1.5"), "cap of 1.5"),
+    ]
+    for case, word in cases:
+        code, told, err = call(*case)
+        assert (code, told) == (2, None), err
+        assert word in err
+        assert "seven" not in err
+    assert study.status()["rounds"][0]["reports"] == 0
+    code, told, _ = call(*words, "--value", "hours", "--yes", "--cap", "5")
+    assert (code, told["state"], told["cap"], told["sent_again"]) == (0, "sent", 5.0, False)
+    assert stat.S_IMODE((own_folder / "ledger").stat().st_mode) == 0o600
+    assert call(*words, "--value", "hours")[1]["report"] == told["report"]
+
+
+def test_a_lost_key_is_replaced_on_the_machine_of_the_service(live: Live, call, own_folder: Path) -> None:
+    study = live.create()
+    database = live.settings.database
+    code, told, _ = call("study", "new-key", "sleep", "--database", database, "--server", live.base)
+    assert code == 0
+    assert call("study", "status")[1]["study"] == "sleep"
+    assert live.http.get(f"{study.base}/status", headers=study.secret).status_code == 403
+    assert told["administrator_key"] != study.key
+
+
+def test_a_server_that_is_not_there_is_not_a_mistake(call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dame.client.http.time.sleep", lambda _: None)
+    code, told, err = call("study", "create", "plan.json", "--server", "http://127.0.0.1:9")
+    assert (code, told) == (1, None)
+    assert "does not answer" in err
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[subprocess.Popen]:
+    command = [sys.executable, "-m", "dame", "serve", "--port", "0", "--json"]
+    environment = {**os.environ, "DAME_DATABASE": str(tmp_path / "by-environment.sqlite")}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as started:
+        yield started
+        started.kill()
+
+
+def test_serve_takes_its_settings_from_the_environment_and_stops_politely(
+    process: subprocess.Popen, own_folder: Path
+) -> None:
+    told = json.loads(process.stdout.readline())
+    assert told["listening"].startswith("http://127.0.0.1:")
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    assert (own_folder / "by-environment.sqlite").exists()
+    events = [json.loads(line)["event"] for line in log.splitlines()]
+    assert events == ["started", "stopped"]
