@@ -16,4 +16,4 @@ docs:
 	$(PYTHON) -m mkdocs build --strict --site-dir out/site
 
 notebook:
-	$(PYTHON) -m nbclient.cli --inplace notebooks/whole-study.ipynb
+	$(PYTHON) -c "from nbclient.cli import main; main()" --inplace notebooks/whole-study.ipynb

@@ -26,7 +26,7 @@ MARKUP = re.compile(r"\[/?(?:bold|dim|italic)\]")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Completes the menu: its section on deployment takes pages that no other has, and leaves out what is not written."""
+    """Completes the menu: its section on deployment takes pages that no other has, and drops those not yet written."""
     folder, text = Path(config.docs_dir), Path(config.config_file_path).read_text("utf-8")
     deploy = next(section["Deploy"] for section in config.nav or [] if "Deploy" in section)
     deploy[:] = [page for page in deploy if all((folder / name).exists() for name in page.values())]
