@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dame.errors import InvalidInput
@@ -42,6 +42,13 @@ def text(field: str, value: object, longest: int) -> str:
     """`value` as a string of 1 to `longest` printable characters."""
     if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
         raise InvalidInput(field, value, f"a printable text of 1 to {longest} characters")
+    return value
+
+
+def one_of(field: str, value: object, allowed: Sequence[str]) -> str:
+    """`value` as one of a few words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InvalidInput(field, value, f"one of {', '.join(allowed)}")
     return value
 
 

@@ -19,7 +19,8 @@ LEVEL = 0.95
 class Estimate:
     """The result of a study, in its own units: value, standard error, interval, and what could have gone wrong.
 
-    `users` counts the reports of each round; `failure_probability` is the chance, judged from the votes, that the
+    `weights` says whose mean it is: of all users alike ("equal"), or with the users' weights ("precision"). `users`
+    counts the reports of each round; `failure_probability` is the chance, judged from the votes, that the
     study looked in the wrong place; `notes` are sentences for people.
     """
 
@@ -27,6 +28,7 @@ class Estimate:
     standard_error: float
     interval: tuple[float, float]
     level: float = LEVEL
+    weights: str = "equal"
     users: tuple[int, ...]
     failure_probability: float = 0.0
     notes: tuple[str, ...] = ()
@@ -38,6 +40,7 @@ class Estimate:
             "standard_error": self.standard_error,
             "interval": list(self.interval),
             "level": self.level,
+            "weights": self.weights,
             "users": list(self.users),
             "failure_probability": self.failure_probability,
             "notes": list(self.notes),

@@ -13,7 +13,10 @@ from dame.plans import VERSION, Brief, Forecast, MeasureRound, Plan, Round, Vote
 from dame.sizes import Sizes
 
 _FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
-_REQUIRED = frozenset({"version", "protocol", "study", "alpha", "users", "bounds", "sizes", "rounds"}) | _FORECAST
+_BRIEF = frozenset({"study", "alpha", "users", "bounds", "sizes", "weights", "between_sd"})
+_REQUIRED = frozenset({"version", "protocol", "rounds"}) | _BRIEF | _FORECAST
+LEARN = "learn"
+"""The spread between users, where it is to be learnt."""
 SHIFT = "shift_by_1_percent"
 """A figure that is printed beside a plan and follows from it: read, not believed."""
 _ROUND_KINDS: dict[str, type[VoteRound | MeasureRound]] = {"vote": VoteRound, "measure": MeasureRound}
@@ -30,6 +33,8 @@ def plan_to_json(plan: Plan) -> dict[str, object]:
         "users": brief.users,
         "bounds": [brief.low, brief.high],
         "sizes": brief.sizes.spec,
+        "weights": brief.weights,
+        "between_sd": LEARN if brief.between_sd is None else brief.between_sd,
         "rounds": [_round_json(round_, brief.users) for round_ in plan.rounds],
         **dataclasses.asdict(plan.forecast),
         "notes": list(plan.notes),
@@ -64,7 +69,17 @@ def _brief(fields: Mapping[str, object]) -> Brief:
         raise InvalidInput("sizes", law, "a law, not the name of a file")
     sizes = Sizes.parse(law)
     study = checks.text("study", fields["study"], 128)
-    return Brief(users=users, alpha=checks.alpha(fields["alpha"]), sizes=sizes, low=low, high=high, study=study)
+    spread = fields["between_sd"]
+    return Brief(
+        users=users,
+        alpha=checks.alpha(fields["alpha"]),
+        sizes=sizes,
+        low=low,
+        high=high,
+        weights=checks.text("weights", fields["weights"], 32),
+        between_sd=None if spread == LEARN else checks.real("between_sd", spread, 0.0, 1.0),
+        study=study,
+    )
 
 
 def _round_json(round_: Round, users: int) -> dict[str, object]:

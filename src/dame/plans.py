@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from dame import checks
 from dame.crowd import mean_weight
@@ -19,17 +20,25 @@ from dame.sizes import Sizes
 
 MOST_USERS = 10**12
 VERSION = 1
+WEIGHTS = ("equal", "precision")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What a study is asked to do: so many users, α each, sizes as in M, values between low and high."""
+    """What a study is asked to do: so many users, α each, sizes as in M, values between low and high.
+
+    Users' own means may differ: `between_sd` is their standard deviation on the inner scale, 0 where all draw from one
+    law, None where it is to be learnt. `weights` says whose mean is wanted: that of all users alike ("equal"), or with
+    more weight on users who know theirs better ("precision", the square root of the effective size).
+    """
 
     users: int
     alpha: float
     sizes: Sizes
     low: float = -1.0
     high: float = 1.0
+    weights: str = WEIGHTS[0]
+    between_sd: float | None = 0.0
     study: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
@@ -39,6 +48,11 @@ class Brief:
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         checks.text("study", self.study, 128)
+        checks.one_of("weights", self.weights, WEIGHTS)
+        if self.between_sd is not None:
+            object.__setattr__(self, "between_sd", checks.real("between_sd", self.between_sd, 0.0, 1.0) + 0.0)
+        elif self.weights != WEIGHTS[0]:
+            raise InvalidInput("between_sd", "learn", "a number from 0 to 1 with weights by precision")
         if not isinstance(self.sizes, Sizes):
             raise InvalidInput("sizes", self.sizes, "a dame.Sizes, such as dame.Sizes.parse('poisson:5')")
 
@@ -46,6 +60,20 @@ class Brief:
     def half_range(self) -> float:
         """Units of the study per unit of the inner scale."""
         return (self.high - self.low) / 2
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation between users that weights by size count with."""
+        return self.between_sd or 0.0
+
+    def effective(self, size: Any) -> Any:
+        """So many records of one user tell as much as this many of different users: 1 / (1/size + spread²)."""
+        return size / (1 + size * self.spread**2)
+
+    @property
+    def users_differ(self) -> bool:
+        """Whether every user must count alike, since the users' means differ."""
+        return self.weights == WEIGHTS[0] and self.between_sd != 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

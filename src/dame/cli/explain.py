@@ -10,7 +10,12 @@ from rich.table import Table
 from dame.audit.poisoning import largest_shift
 from dame.cli import output
 from dame.device.randomisers import OneBit
-from dame.plans import MeasureRound, Plan, Round, VoteRound
+from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
+
+WHOSE_MEAN = {
+    "equal": "each user counts once",
+    "precision": "users with more records count more (square root of the effective size)",
+}
 
 
 def show(plan: Plan, competitors: Mapping[str, float]) -> None:
@@ -36,14 +41,30 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
         ("alpha", f"{plan.alpha:.6g} for each user, spent in one report"),
         ("sizes", brief.sizes.label),
         ("values", f"from {brief.low:g} to {brief.high:g}"),
+        ("mean", WHOSE_MEAN[brief.weights]),
+        ("users' own means", _spread(brief)),
         *((name, f"{value:.6g}") for name, value in plan.details.items()),
-        ("predicted RMSE", f"{forecast.predicted_rmse:.4g} for the worst law, when the location is right"),
+        ("predicted RMSE", f"{forecast.predicted_rmse:.4g} {_promised_for(plan)}"),
         ("risk / limit", f"{ratio:.3g} (the information limit is an RMSE of {forecast.limit_mse**0.5:.4g})"),
         ("wrong location", f"chance at most {forecast.failure_probability:.2g}"),
         ("RMSE with failures", f"{forecast.predicted_rmse_with_failures:.4g}"),
         ("paper's bounds", f"RMSE between {forecast.lower_bound**0.5:.3g} and {forecast.upper_bound**0.5:.3g}"),
         ("malicious users", f"1 % of them can shift the estimate by {largest_shift(plan):.3g}"),
     ]
+
+
+def _spread(brief: Brief) -> str:
+    if brief.between_sd is None:
+        return "differ; how much is learnt from the votes"
+    if not brief.between_sd:
+        return "all the same: everybody draws from one law"
+    return f"differ with a standard deviation of {brief.between_sd * brief.half_range:.3g}"
+
+
+def _promised_for(plan: Plan) -> str:
+    if plan.protocol == "adaptive" and plan.brief.users_differ:
+        return "on average over populations that are plausible"
+    return "for the worst law, when the location is right"
 
 
 def _rounds_table(plan: Plan) -> Table:
@@ -59,11 +80,17 @@ def _rounds_table(plan: Plan) -> Table:
         table.add_row(
             f"{index} {round_.name}",
             f"{round_.share * plan.users:,.0f} ({round_.share:.0%})",
-            describe(round_),
+            _learnt(plan, index) or describe(round_),
             f"{error * plan.brief.half_range:.3g}",
             output.bar(length, 24),
         )
     return table
+
+
+def _learnt(plan: Plan, number: int) -> str | None:
+    if number > 1 and plan.protocol == "adaptive" and plan.brief.users_differ:
+        return "a bit in the window that the votes suggest; every user counts once"
+    return None
 
 
 def describe(round_: Round) -> str:
@@ -87,6 +114,8 @@ def reasons(plan: Plan) -> list[str]:
             return []
         return ["A single round is best here: looking for the centre first would cost more than a narrow window saves."]
     sentences = []
+    if plan.protocol == "adaptive" and plan.brief.users_differ:
+        return ["Votes show where the users' means lie and how far apart: that decides where and how finely to look."]
     if isinstance(first, VoteRound) and first.bins > 1:
         sentences.append("Votes locate the mean, because users' means are far sharper than plain bits could locate.")
     elif plan.protocol == "adaptive":

@@ -8,6 +8,7 @@ import typer
 
 from dame import checks
 from dame.errors import InvalidInput
+from dame.plan_codec import LEARN
 from dame.protocols import PROTOCOLS
 
 SIZE_FORMS = (
@@ -38,6 +39,21 @@ Bounds = Annotated[
     tuple[str, str],
     typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
 ]
+BetweenSd = Annotated[
+    str,
+    typer.Option(
+        "--between-sd",
+        metavar="B",
+        help="Standard deviation of the people's own means, as a part of half the range; 0 if all draw from one law; "
+        f"**{LEARN}** to find out.",
+    ),
+]
+Weights = Annotated[
+    str,
+    typer.Option(
+        "--weights", metavar="W", help="**equal**: each person counts once.  **precision**: by the effective size."
+    ),
+]
 Seed = Annotated[str | None, typer.Option("--seed", metavar="S", help="Makes the run repeatable.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, nothing else.")]
 
@@ -54,6 +70,13 @@ def whole_number(field: str, words: str, low: int = 1, high: int = 10**12) -> in
 def seed_number(words: str | None) -> int | None:
     """The seed, if one was given."""
     return None if words is None else whole_number("seed", words, 0, 2**63)
+
+
+def spread(words: str) -> float | str:
+    """The standard deviation between users, or `learn`."""
+    return (
+        LEARN if words == LEARN else checks.real("between-sd", checks.number_from_text("between-sd", words), 0.0, 1.0)
+    )
 
 
 def bounds_pair(words: tuple[str, str]) -> tuple[float, float]:

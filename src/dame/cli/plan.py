@@ -14,7 +14,7 @@ from dame.audit.poisoning import largest_shift
 from dame.cli import explain, options, output
 from dame.errors import InvalidInput
 from dame.plan_codec import SHIFT, plan_to_json
-from dame.plans import Plan
+from dame.plans import WEIGHTS, Plan
 from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols import plan as make_plan
 from dame.protocols.needed import alpha_needed, times_as_many, users_needed
@@ -39,6 +39,8 @@ def plan(
         str | None,
         typer.Option("--failure", metavar="P", help="Chance of a wrong location that is accepted (adaptive: 1e-6)."),
     ] = None,
+    between_sd: options.BetweenSd = "0",
+    weights: options.Weights = WEIGHTS[0],
     bounds: options.Bounds = ("-1", "1"),
     compare: Annotated[bool, typer.Option(help="Say how many people other protocols would need.")] = True,
     study: Annotated[str | None, typer.Option("--study", help="Identity of the study; random when absent.")] = None,
@@ -56,6 +58,8 @@ def plan(
         sizes=Sizes.parse(sizes),
         bounds=options.bounds_pair(bounds),
         study=_identity(study, seed),
+        weights=weights,
+        between_sd=options.spread(between_sd),
         choices=_choices(max_rounds, failure),
     )
     result = _solve(wanted, protocol, users, alpha, target_error)
@@ -75,6 +79,8 @@ class _Wanted:
     sizes: Sizes
     bounds: tuple[float, float]
     study: str | None
+    weights: str
+    between_sd: float | str
     choices: dict[str, float]
 
     def plan(self, protocol: str, users: int, alpha: float) -> Plan:
@@ -86,6 +92,8 @@ class _Wanted:
             protocol=protocol,
             bounds=self.bounds,
             study=self.study,
+            weights=self.weights,
+            between_sd=self.between_sd,
             **{name: value for name, value in self.choices.items() if name in known},
         )
 

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from dame.device.questions import Question
 from dame.errors import InvalidInput
 from dame.estimate import Estimate
+from dame.plan_codec import LEARN
 from dame.plan_codec import plan_from_json as _plan_from_json
-from dame.plans import Brief, Plan
+from dame.plans import WEIGHTS, Brief, Plan
 from dame.protocols.adaptive import Adaptive
 from dame.protocols.base import Protocol
 from dame.protocols.duchi import Duchi
@@ -50,10 +51,16 @@ def plan(
     sizes: Sizes,
     protocol: str = DEFAULT,
     bounds: tuple[float, float] = (-1.0, 1.0),
+    weights: str = WEIGHTS[0],
+    between_sd: float | str | None = 0.0,
     study: str | None = None,
     **choices: float,
 ) -> Plan:
     """A plan for a study with so many users, each with budget α and sizes as in M, of values within the bounds.
+
+    `between_sd` is the standard deviation of the users' own means, as a part of half the range: 0 if all users draw
+    from one law, "learn" if the study shall find out. `weights` says whose mean is wanted: "equal" (each user counts
+    once) or "precision" (by the square root of the effective size).
 
     `study` is the identity that keeps a device from answering twice; a random one is drawn when none is given.
     Further choices go to the planner: `adaptive` takes `max_rounds` (1 to 6) and `failure` (the chance of a wrong
@@ -64,7 +71,17 @@ def plan(
     except (TypeError, ValueError):
         raise InvalidInput("bounds", bounds, "two numbers") from None
     identity = {} if study is None else {"study": study}
-    brief = Brief(users=users, alpha=alpha, sizes=sizes, low=low, high=high, **identity)
+    spread = None if between_sd == LEARN else between_sd
+    brief = Brief(
+        users=users,
+        alpha=alpha,
+        sizes=sizes,
+        low=low,
+        high=high,
+        weights=weights,
+        between_sd=spread,  # type: ignore[arg-type]  # the brief checks it
+        **identity,
+    )
     planner = protocol_named(protocol)
     unknown = choices.keys() - planner.choices
     if unknown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from dame.device.questions import Question
@@ -46,7 +47,8 @@ class Protocol(ABC):
         self._check(plan, tallies)
         if len(tallies) < len(plan.rounds):
             return self.question(plan, tallies)
-        return in_units(self._final(plan, tallies), plan.brief.low, plan.brief.high)
+        estimate = replace(self._final(plan, tallies), weights=plan.brief.weights)
+        return in_units(estimate, plan.brief.low, plan.brief.high)
 
     def _final(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
         users = [tally.reports for tally in tallies]

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dame.device.questions import MOST_BINS, Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, UnaryCode
 from dame.estimate import Estimate, estimate_from_reading, read_measure, widened
@@ -18,6 +21,8 @@ from dame.protocols.base import Protocol, forecast
 from dame.protocols.location import missed_vote_bound, wrong_winner_chance
 from dame.tally import Tally
 from dame.theory import HIGH_PRIVACY, PAPER, bin_half_width, effective_size, phi
+
+Floats = NDArray[np.float64]
 
 NEIGHBOURS = 1
 WINDOW_MARGIN = 6
@@ -41,9 +46,11 @@ class Paper(Protocol):
     def plan(self, brief: Brief, **choices: Any) -> Plan:
         """Two rounds of half of the users each."""
         m_tilde = self.effective_size(brief)
+        # Where users differ, m̃ records of one of them tell less than m̃ records.
+        told = max(math.floor(brief.effective(m_tilde)), 1)
         n_alpha2 = brief.users * brief.alpha**2
         # No more bins than a question may have: users with 10^13 records or more locate a little less finely.
-        tau = max(bin_half_width(m_tilde, n_alpha2), 1 / MOST_BINS)
+        tau = max(bin_half_width(told, n_alpha2), 1 / MOST_BINS)
         vote = VoteRound(
             name="locate",
             share=0.5,
@@ -57,11 +64,12 @@ class Paper(Protocol):
         measure = MeasureRound(
             name="measure",
             share=0.5,
-            half_width=min((WINDOW_MARGIN + 1) * tau, 1.0) * math.sqrt(m_tilde),
-            cap=float(m_tilde),
+            half_width=min((WINDOW_MARGIN + 1) * tau, 1.0) * math.sqrt(told),
+            cap=float(told),
+            between_sd=brief.spread,
             noise=DiscreteLaplace.spending(brief.alpha),
         )
-        missed, mse = _missed(brief, vote, tau), _mean_squared_error(brief, measure, tau)
+        missed, mse = _missed(brief, vote, told, tau), _mean_squared_error(brief, measure, tau)
         return Plan(
             protocol=self.name,
             brief=brief,
@@ -112,15 +120,19 @@ def _mean_squared_error(brief: Brief, measure: MeasureRound, tau: float) -> floa
     """Predicted risk given a right location: noise, spread of the records, and unequal weights off centre."""
     noise = measure.noise.variance(0.5) * (2 * measure.half_width) ** 2
     cap = float(measure.cap or 1.0)
-    mean_weight = brief.sizes.mean_sqrt(cap)
-    second_moment = brief.sizes.expectation(lambda m: m.clip(max=cap))
+
+    def weight(sizes: Floats) -> Floats:
+        return np.asarray(np.sqrt(brief.effective(sizes).clip(max=cap)))
+
+    mean_weight = brief.sizes.mean_sqrt(cap) if not brief.spread else brief.sizes.expectation(weight)
+    second_moment = brief.sizes.expectation(lambda m: weight(m) ** 2)
     off_centre = (2 * tau) ** 2 * max(second_moment - mean_weight**2, 0.0)
-    records = brief.sizes.expectation(lambda m: m.clip(max=cap) / m)
+    records = brief.sizes.expectation(lambda m: weight(m) ** 2 / brief.effective(m))
     return (noise + records + off_centre) / (brief.users * measure.share * mean_weight**2)
 
 
-def _missed(brief: Brief, vote: VoteRound, tau: float) -> float:
-    stray = min(2 * math.exp(-vote.min_size * tau**2 / 2), 1.0)
+def _missed(brief: Brief, vote: VoteRound, told: int, tau: float) -> float:
+    stray = min(2 * math.exp(-told * tau**2 / 2), 1.0)
     rivals = max(vote.bins - (2 * NEIGHBOURS + 1), 0)
     return missed_vote_bound(vote, brief.users, 1 - stray, stray, rivals)
 
@@ -129,6 +141,10 @@ def _notes(brief: Brief, missed: float) -> tuple[str, ...]:
     notes = []
     if brief.alpha > HIGH_PRIVACY:
         notes.append(f"the paper's theorems assume alpha at most 22/35; they do not cover {brief.alpha:g}")
+    if brief.users_differ:
+        notes.append(
+            "this protocol gives users with more records more weight: off the mark where sizes and means are related"
+        )
     if missed > DOUBT:
         notes.append(f"the vote may elect a wrong bin: the chance is at most {missed:.2g}")
     return tuple(notes)

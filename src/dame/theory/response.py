@@ -57,11 +57,18 @@ def group_sizes(sizes: Sizes, smallest: float = 1.0, count: int = _GROUPS) -> Si
 
 
 @lru_cache(maxsize=4096)
-def mean_atoms(room: float, size: int) -> tuple[Floats, Floats]:
+def mean_atoms(room: float, size: int, between_sd: float = 0.0) -> tuple[Floats, Floats]:
     """Values and probabilities of a user's mean minus θ, for records of -1 and 1 with 1 - |θ| = room.
+
+    With `between_sd`, users' own expectations differ from θ by so much (normal).
 
     Exact (binomial) where so many atoms suffice; else cells of the normal law with Edgeworth's correction for skewness.
     """
+    if between_sd:
+        own = math.sqrt(room * (2 - room) / size)
+        skewness = 2 * (1 - room) / math.sqrt(room * (2 - room) * size) if room else 0.0
+        both = math.hypot(own, between_sd)
+        return _edgeworth_atoms(both, skewness * (own / both) ** 3)
     if room == 0.0:
         return np.zeros(_ATOMS), np.eye(1, _ATOMS)[0]
     rare = room / 2
@@ -106,18 +113,19 @@ class ResponseTable:
     response: NDArray[np.float64]
 
     @classmethod
-    def of(cls, sizes: Sizes, caps: Floats, clips: Floats) -> ResponseTable:
-        """The table for sizes M."""
+    def of(cls, sizes: Sizes, caps: Floats, clips: Floats, between_sd: float = 0.0) -> ResponseTable:
+        """The table for sizes M; with `between_sd` a size counts as its effective size."""
         groups = group_sizes(sizes)
+        roots = groups.roots / np.sqrt(1 + (groups.roots * between_sd) ** 2)
         deltas = _delta_grid(float(groups.roots.max()))
         mean = np.empty((len(caps), len(clips), len(ROOMS)))
         response = np.empty((*mean.shape, len(deltas)))
         for law, room in enumerate(ROOMS):
-            pairs = [mean_atoms(float(room), int(size)) for size in groups.sizes]
+            pairs = [mean_atoms(float(room), int(size), between_sd) for size in groups.sizes]
             values, chances = (np.array(column) for column in zip(*pairs, strict=True))
             errors, chances = values[:, :, None] + deltas, chances * groups.shares[:, None]
             for (cap, most), (clip, half) in itertools.product(enumerate(np.sqrt(caps)), enumerate(clips)):
-                weights = np.maximum(np.minimum(groups.roots, most), half / (2 - room))
+                weights = np.maximum(np.minimum(roots, most), half / (2 - room))
                 mean[cap, clip, law] = weights @ groups.shares
                 clipped = np.clip(weights[:, None, None] * errors, -half, half)
                 response[cap, clip, law] = np.einsum("ga,gad->d", chances, clipped)

@@ -14,6 +14,7 @@ from dame import checks
 from dame.device.questions import Measure, Question
 from dame.estimate import Estimate, Reading, estimate_from_reading, read_measure, saturation, widened
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.protocols.adaptive import differing
 from dame.protocols.adaptive.locate import PAIR, elected_centre
 from dame.protocols.adaptive.search import best_design
 from dame.protocols.base import Protocol, forecast
@@ -48,17 +49,20 @@ class Adaptive(Protocol):
         """The study with the least predicted worst-case error in at most `max_rounds` rounds."""
         checks.whole("max_rounds", max_rounds, 1, MOST_ROUNDS)
         checks.positive("failure", failure, 0.1)
+        details = {"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)}
+        if brief.users_differ:
+            rounds, outlook = differing.plan_rounds(brief, max_rounds)
+            promise = forecast(brief, outlook.average)
+            notes = differing.notes(brief, outlook)
+            return Plan(protocol=self.name, brief=brief, rounds=rounds, forecast=promise, details=details, notes=notes)
         design = best_design(brief, max_rounds, failure)
-        return Plan(
-            protocol=self.name,
-            brief=brief,
-            rounds=design.rounds,
-            forecast=forecast(brief, design.after.worst, design.failure),
-            details={"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)},
-        )
+        promise = forecast(brief, design.after.worst, design.failure)
+        return Plan(protocol=self.name, brief=brief, rounds=design.rounds, forecast=promise, details=details)
 
     def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
         """The next question around what the rounds before say."""
+        if plan.brief.users_differ:
+            return differing.question(plan, tallies)
         index = len(tallies)
         round_ = plan.rounds[index]
         if isinstance(round_, VoteRound):
@@ -69,6 +73,8 @@ class Adaptive(Protocol):
 
     def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
         """The reading of the last round, with a wider interval where its window was saturated."""
+        if plan.brief.users_differ:
+            return differing.estimate(plan, tallies)
         users = [tally.reports for tally in tallies]
         estimate = estimate_from_reading(_reading(plan, tallies), users)
         if any(_lost(tallies[:count]) for count in range(3, len(tallies))):

@@ -24,7 +24,7 @@ PAIR = 2
 
 def vote_round(brief: Brief, min_size: int, spacing: float, share: float) -> VoteRound:
     """Votes among bins of `spacing` standard deviations of a mean of `min_size` records."""
-    width = max(spacing / math.sqrt(min_size), 2 / MOST_BINS)
+    width = max(spacing / math.sqrt(brief.effective(min_size)), 2 / MOST_BINS)
     return VoteRound(
         name="locate",
         share=share,
@@ -50,12 +50,12 @@ def vote_split(brief: Brief, min_size: int, spacing: float) -> VoteSplit:
     """The worst split of the marks between the right pair and its rivals, two bins away (near) or more (far)."""
     groups = group_sizes(brief.sizes, smallest=min_size)
     offsets = np.linspace(-spacing / 2, spacing / 2, 9)
-    right, near, far = 1.0, 0.0, 0.0
+    root, right, near, far = math.sqrt(brief.effective(min_size)), 1.0, 0.0, 0.0
     for room in ROOMS:
         inside, beside, beyond = np.zeros((3, len(offsets)))
         for size, share in zip(groups.sizes, groups.shares, strict=True):
-            values, chances = mean_atoms(float(room), int(size))
-            places = (values[:, None] * math.sqrt(min_size) + offsets) / spacing
+            values, chances = mean_atoms(float(room), int(size), brief.spread)
+            places = (values[:, None] * root + offsets) / spacing
             inside += share * (chances @ ((places >= -1) & (places < 1)))
             beside += share * (chances @ ((places >= 1) & (places < 3)))
             beyond += share * (chances @ (places >= 2))

@@ -71,7 +71,7 @@ class _Search:
         self._most_failure = most_failure
         self._privacy = privacy_factor(brief.alpha)
         self._noise = OneBit.spending(brief.alpha)
-        self._table = ResponseTable.of(brief.sizes, _caps(brief), CLIPS)
+        self._table = ResponseTable.of(brief.sizes, _caps(brief), CLIPS, brief.spread)
         pairs = itertools.product(_voting_sizes(brief), SPACINGS)
         self._splits = {pair: vote_split(brief, *pair) for pair in pairs}
 
@@ -138,6 +138,7 @@ class _Search:
             half_width=design.clip,
             cap=cap,
             fitted=True,
+            between_sd=self._brief.spread,
             dither=min(design.dither, 1.0),
             slope_low=design.slope_low,
             slope_high=design.slope_high,
@@ -172,9 +173,9 @@ def _caps(brief: Brief) -> Floats:
     """Caps to try: none, and sizes that only the larger users reach."""
     largest, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.99, 0.95, 0.8, 0.5, 0.1))])
     between = [math.sqrt(one * other) for one, other in itertools.pairwise([largest, *caps]) if one > 4 * other]
-    return np.array([math.inf, *sorted([*caps, *between], reverse=True)])
+    return np.array([math.inf, *sorted(map(brief.effective, [*caps, *between]), reverse=True)])
 
 
 def _voting_sizes(brief: Brief) -> list[int]:
     """Sizes from which on users may vote."""
-    return [size for size in _apart(_quantiles(brief, (0.02, 0.2, 0.5))) if size >= FEWEST_VOTING_RECORDS]
+    return [size for size in _apart(_quantiles(brief, (0.02, 0.2, 0.5, 0.85, 0.95))) if size >= FEWEST_VOTING_RECORDS]
