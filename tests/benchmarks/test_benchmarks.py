@@ -32,7 +32,7 @@ def results(tmp_path_factory, data):
     """The files of a quick run."""
     out = tmp_path_factory.mktemp("out")
     document = out / "page.md"
-    document.write_text(f"# Page\n\n{page.BEGIN}\nold\n{page.END}\n\nafter\n", "utf-8")
+    document.write_text(f"# Page\n\n{page.BEGIN}\nstale words\n{page.END}\n\nafter\n", "utf-8")
     (out / "figures").mkdir()
     words = ["--quick", "--out", str(out), "--data", str(data), "--page", str(document)]
     assert command.main(words) == 0
@@ -75,7 +75,7 @@ def test_risks_stand_in_the_order_that_theory_gives_them(table):
 
 def test_the_page_gets_tables_csv_and_figure(results):
     text = (results / "page.md").read_text("utf-8")
-    assert "old" not in text
+    assert "stale words" not in text
     assert text.startswith("# Page")
     assert text.endswith("after\n")
     assert "### Speed" in text
