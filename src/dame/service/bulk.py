@@ -37,6 +37,9 @@ class BulkStatements(Protocol):
     mark: str
     """What stands for a value in a statement."""
 
+    def cursor(self, connection: Connection) -> Any:
+        """A cursor that brings many rows in parts, as bytes."""
+
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
 
@@ -52,6 +55,10 @@ class SqliteStatements:
 
     lock = ""
     mark = "?"
+
+    def cursor(self, connection: Connection) -> Any:
+        """A cursor that brings many rows in parts, as bytes."""
+        return connection.connection.cursor()
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
@@ -92,6 +99,10 @@ class PostgresStatements:
 
     lock = " FOR UPDATE"
     mark = "%s"
+
+    def cursor(self, connection: Connection) -> Any:
+        """A cursor that brings many rows in parts, as bytes."""
+        return connection.connection.driver_connection.cursor(name="reports", binary=True)  # type: ignore[union-attr]
 
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""

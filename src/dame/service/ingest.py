@@ -86,8 +86,10 @@ def routes(commits: GroupCommit) -> list[Route]:
 
 async def _upload(scope: Scope, receive: Receive) -> Upload:
     study = scope["path_params"]["study"]
-    header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-    token_hash = auth.digest(auth.bearer(header.decode("latin-1")))
+    token_hash = auth.digest("")
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            token_hash = auth.digest(auth.bearer(value.decode("latin-1")))
     try:
         return Upload(study, token_hash, await whole_body(receive, REPORT_BYTES))
     except Problem as too_long:

@@ -26,7 +26,7 @@ from dame.service.schedule import iso
 from dame.service.studies import Clock, Studies, Study
 from dame.tally import Tally
 
-BYTES_AT_ONCE = 2**24
+BYTES_AT_ONCE = 2**20
 """Bytes of reports that are counted together."""
 
 _STATE = "SELECT id, state, opened_at FROM rounds WHERE study_id = :study AND round = :round"
@@ -132,7 +132,7 @@ class Rounds:
         tally = Tally.zero(question)
         length = report_bytes(question)
         for part in self._database.reports(connection, round_id, max(BYTES_AT_ONCE // length, 1), shuffled=False):
-            tally = tally.merge(tally_reports(question, np.frombuffer(b"".join(part), np.uint8).reshape(-1, length)))
+            tally = tally.merge(tally_reports(question, np.frombuffer(part, np.uint8).reshape(-1, length)))
         return tally
 
     def recount(self, study: Study, index: int) -> Tally | None:
@@ -161,8 +161,7 @@ class Rounds:
 
     def _stream(self, round_id: int, at_once: int) -> Iterator[bytes]:
         with self._database.reading() as connection:
-            for part in self._database.reports(connection, round_id, at_once, shuffled=True):
-                yield b"".join(part)
+            yield from self._database.reports(connection, round_id, at_once, shuffled=True)
 
     def due(self) -> Sequence[tuple[str, int]]:
         """Rounds that are to be closed now: full, past their deadline, or left half-closed.

@@ -160,7 +160,8 @@ class Uploads:
             for round_id, new in books.new.items():
                 self._database.add_reports(connection, round_id, list(new), b"".join(new.values()))
                 self._database.run(connection, _COUNT, (len(new), round_id))
-            _note_refusals(connection, ids, uploads, refusals)
+            if any(refusals):
+                _note_refusals(connection, ids, uploads, refusals)
         return Judged(refusals, any(_is_full(rounds[round_id], len(new)) for round_id, new in books.new.items()))
 
     def _ids(self, connection: Connection, names: Iterable[str]) -> dict[str, int]:
