@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,9 @@ import uvicorn
 from dame.service.app import create_app
 from dame.service.limits import MOST_HEADER_BYTES
 from dame.service.settings import Settings
+
+OBJECTS_BEFORE_SEARCH = 50_000
+"""Requests that wait for a commit keep their objects alive: searching these for cycles at every 700th is in vain."""
 
 SWITCH_SECONDS = 0.0005
 """The thread that writes waits for the event loop several times in each transaction: not for 5 ms each, as usual."""
@@ -24,6 +28,8 @@ def run(
     Whoever runs it in a thread gets hold of the server by `made`.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BEFORE_SEARCH, 20, 20)
     socket = config.bind_socket()
     host, port = socket.getsockname()[:2]
     server = _Telling(config, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}")
