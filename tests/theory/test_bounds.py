@@ -125,9 +125,9 @@ def test_the_search_of_long_supports_finds_the_maximum_over_all_sizes(
     "spec", ["zipf:1.5:1000000", "zipf:1.5:1000000000000", "uniform:1:1000000000", "geometric:1e-9", "poisson:1e9"]
 )
 def test_heavy_tails_are_answered_quickly(spec: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     found = bounds(Sizes.parse(spec), 1e5)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 5  # a search by size would take hours
     assert 0 < found.lower < found.upper <= 4
 
 

@@ -6,18 +6,22 @@ import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from dame import checks
 from dame.cli import documents, options, output, tables
+from dame.cli.explain import WHOSE_MEAN
 from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
-from dame.plans import Plan
-from dame.protocols import DEFAULT
+from dame.experiments.pilot_figure import check_picture_name, draw_pilot
+from dame.plan_codec import LEARN
+from dame.plans import WEIGHTS, Plan
+from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 
@@ -47,9 +51,18 @@ def pilot(
     plan: Annotated[
         Path | None, typer.Option("--plan", metavar="PLAN.JSON", help="Use this plan instead of making one.")
     ] = None,
+    between_sd: options.BetweenSd = LEARN,
+    weights: options.Weights = WEIGHTS[0],
     repetitions: Annotated[
         str, typer.Option("--repetitions", metavar="R", help="Play so many studies on the same people.")
     ] = "1",
+    compare: Annotated[
+        bool | None,
+        typer.Option(help="Play the other protocols too; that is the default with --repetitions or --plot."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="OUT.PNG", help="Draw truth, intervals and the other protocols.")
+    ] = None,
     engine: tables.EngineName = tables.ENGINES[0],
     master: tables.Master = None,
     memory_limit: tables.MemoryLimit = None,
@@ -73,10 +86,18 @@ def pilot(
     else:
         identity = study or (secrets.token_hex(16) if coins is None else f"seed-{coins}")
         layout = _layout(user, value, _bounds(bounds), identity)
-        plan_for = _planner(layout, alpha, sizes, protocol)
+        plan_for = _planner(
+            layout, alpha, sizes, {"weights": weights, "between_sd": options.spread(between_sd)}, protocol
+        )
+    if plot is not None:
+        check_picture_name(plot)
+    wanted = compare if compare is not None else (count > 1 or plot is not None)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)
     with chosen.open(table, layout) as reduced, output.progress_of("rounds", 1) as progress:
-        result = run_pilot(reduced, plan_for, coins, count, progress, started)
+        rivals = _rivals if wanted else (lambda _: [])
+        result = run_pilot(reduced, plan_for, coins, count, progress, started, rivals)
+    if plot is not None:
+        draw_pilot(result, plot)
     _note_what_was_left_out(result)
     if as_json:
         output.print_json({"engine": engine, **result.to_json()})
@@ -100,7 +121,14 @@ def _refuse_beside_plan(**given: object) -> None:
             raise InvalidInput(name, value, "absent beside --plan, which has its own")
 
 
-def _planner(layout: Layout, alpha: str | None, sizes: str, protocol: str) -> Callable[[Survey], Plan]:
+def _rivals(plan: Plan) -> list[Plan]:
+    """The same study by every other protocol."""
+    return [protocol.plan(plan.brief) for name, protocol in PROTOCOLS.items() if name != plan.protocol]
+
+
+def _planner(
+    layout: Layout, alpha: str | None, sizes: str, users_means: dict[str, Any], protocol: str
+) -> Callable[[Survey], Plan]:
     """The plan for the table's users; what people typed is read before the table is."""
     if alpha is None:
         raise InvalidInput("alpha", alpha, "a number, unless a plan is given")
@@ -117,6 +145,7 @@ def _planner(layout: Layout, alpha: str | None, sizes: str, protocol: str) -> Ca
             protocol=protocol,
             bounds=(layout.low, layout.high),
             study=layout.study,
+            **users_means,
         )
 
     return plan_for
@@ -144,15 +173,38 @@ def _show(result: Pilot) -> None:
         ("table", f"{survey.records:,} records of {survey.users:,} users"),
         ("estimate", f"{estimate.value:.6g}, standard error {estimate.standard_error:.3g}"),
         ("95 % interval", f"{low:.6g} to {high:.6g}"),
-        ("true mean", f"{result.true_mean:.6g} (mean of the users' means)"),
+        ("true mean", f"{result.true_mean:.6g} (of the users' means; {WHOSE_MEAN[result.plan.brief.weights]})"),
         (
             "rounds",
             ", ".join(f"{round_.name} {n:,}" for round_, n in zip(result.plan.rounds, estimate.users, strict=True)),
         ),
     ]
     if len(result.played) > 1:
-        rows.append(("repetitions", f"{len(result.played):,}: RMSE {result.rmse:.4g}, coverage {result.coverage:.1%}"))
+        rows.append(("repetitions", f"{len(result.played):,} on the same people, with fresh coins"))
     rows.append(("time", f"{result.seconds:.1f} s"))
     output.people.print(output.figures(f"Pilot: protocol {result.plan.protocol}, alpha {result.plan.alpha:g}", rows))
-    for note in estimate.notes:
+    for note in (*result.plan.notes, *estimate.notes):
         output.people.print(f"note: {note}")
+    if result.rivals:
+        output.people.print()
+        output.people.print(_scores(result))
+
+
+def _scores(result: Pilot) -> Table:
+    """The protocols side by side."""
+    table = Table(title="Protocols on this table", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for heading in ("", "estimate", "95 % interval", "RMSE", "covered", ""):
+        table.add_column(heading)
+    worst = max(pilot.rmse for pilot in (result, *result.rivals)) or 1.0
+    for pilot in (result, *result.rivals):
+        estimate = pilot.played[0].estimate
+        low, high = estimate.interval
+        table.add_row(
+            pilot.plan.protocol,
+            f"{estimate.value:.5g}",
+            f"{low:.5g} to {high:.5g}",
+            f"{pilot.rmse:.3g}",
+            f"{pilot.coverage:.0%}",
+            output.bar(pilot.rmse / worst, 24),
+        )
+    return table

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 
 from dame.engines.study import ReducedTable, play
 from dame.engines.survey import Survey
@@ -24,11 +25,12 @@ class Pilot:
     survey: Survey
     played: tuple[Played, ...]
     seconds: float
+    rivals: tuple[Pilot, ...] = ()
 
     @property
     def true_mean(self) -> float:
-        """The mean of the users' means, in the study's units."""
-        return to_units(self.survey.true_mean, self.plan.brief.low, self.plan.brief.high)
+        """The mean that the study is after, in its units: of the users' means, with the weights of the plan."""
+        return to_units(self.survey.mean_wanted(self.plan.brief), self.plan.brief.low, self.plan.brief.high)
 
     @property
     def rmse(self) -> float:
@@ -41,6 +43,24 @@ class Pilot:
         """The share of the repetitions whose interval holds the truth."""
         intervals = [played.estimate.interval for played in self.played]
         return sum(low <= self.true_mean <= high for low, high in intervals) / len(intervals)
+
+    @property
+    def interval_width(self) -> float:
+        """The mean width of the intervals."""
+        intervals = [played.estimate.interval for played in self.played]
+        return math.fsum(high - low for low, high in intervals) / len(intervals)
+
+    def scores(self) -> dict[str, object]:
+        """How well this protocol did."""
+        estimate = self.played[0].estimate
+        return {
+            "estimate": estimate.value,
+            "interval": list(estimate.interval),
+            "rmse": self.rmse,
+            "coverage": self.coverage,
+            "interval_width": self.interval_width,
+            "predicted_rmse": self.plan.forecast.predicted_rmse,
+        }
 
     def to_json(self) -> dict[str, object]:
         """The pilot as a JSON object: the first study, and with repetitions how the others went."""
@@ -58,7 +78,9 @@ class Pilot:
             "rounds": [self._round_json(index) for index in range(len(self.plan.rounds))],
         }
         if len(self.played) > 1:
-            document |= {"repetitions": len(self.played), "rmse": self.rmse, "coverage": self.coverage}
+            document |= {"repetitions": len(self.played), **self.scores()}
+        if self.rivals:
+            document["protocols"] = {pilot.plan.protocol: pilot.scores() for pilot in (self, *self.rivals)}
         return document
 
     def _round_json(self, index: int) -> dict[str, object]:
@@ -72,6 +94,10 @@ class Pilot:
         }
 
 
+def _further(progress: Progress, before: int, rounds: int) -> None:
+    progress(before + rounds)
+
+
 def run_pilot(
     table: ReducedTable,
     plan_for: Callable[[Survey], Plan],
@@ -79,10 +105,21 @@ def run_pilot(
     repetitions: int = 1,
     progress: Progress = lambda _: None,
     started: float | None = None,
+    rivals_of: Callable[[Plan], Iterable[Plan]] = lambda _: (),
 ) -> Pilot:
-    """The pilot on a reduced table, with the plan that its survey leads to; the clock may have started before."""
+    """The pilot on a reduced table, with the plan that its survey leads to; the clock may have started before.
+
+    Rivals are other protocols, played as often on the same people.
+    """
     began = time.perf_counter() if started is None else started
     survey = table.survey()
     plan = plan_for(survey)
-    played = play(plan, table, seed, repetitions, progress)
-    return Pilot(plan=plan, survey=survey, played=tuple(played), seconds=time.perf_counter() - began)
+    plans = [plan, *rivals_of(plan)]
+    over = 0
+    pilots: list[Pilot] = []
+    for each in plans:
+        played = play(each, table, seed, repetitions, partial(_further, progress, over))
+        over += len(each.rounds)
+        pilots.append(Pilot(plan=each, survey=survey, played=tuple(played), seconds=time.perf_counter() - began))
+    first, *rest = pilots
+    return replace(first, rivals=tuple(rest))

@@ -91,13 +91,16 @@ def _work_on(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
     yield pa.RecordBatch.from_arrays([pa.array([part], pa.binary())], names=["part"])
 
 
+_COUNTERS = ("sizes", "mean_steps")
+
+
 def _survey(batches: Batches) -> object:
     survey = added(part.survey for part in read_batches(batches))
-    return {**asdict(survey), "sizes": list(survey.sizes.items())}
+    return {**asdict(survey), **{name: list(getattr(survey, name).items()) for name in _COUNTERS}}
 
 
 def _survey_from(document: dict[str, Any]) -> Survey:
-    return Survey(**{**document, "sizes": Counter(dict(map(tuple, document["sizes"])))})
+    return Survey(**{**document, **{name: Counter(dict(map(tuple, document[name]))) for name in _COUNTERS}})
 
 
 def _tallies(asked: Sequence[Asked], batches: Batches) -> object:
