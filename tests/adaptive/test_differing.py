@@ -1,0 +1,171 @@
+"""Users whose own means differ: estimates of the mean of means, from votes and bits that know no law and no M."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dame
+from dame.device.questions import Measure, Vote
+from dame.errors import InvalidInput
+from dame.plans import MeasureRound, VoteRound
+from dame.simulation import simulate
+
+SIZES = dame.Sizes.parse("poisson:20")
+ALPHA = 2.0
+
+
+def plan_for(users: int, alpha: float = ALPHA, **more: object) -> dame.Plan:
+    return dame.plan(users=users, alpha=alpha, sizes=SIZES, **{"between_sd": "learn", "study": "differing", **more})
+
+
+def people(kind: str, users: int) -> dame.Population:
+    rng = np.random.default_rng(11)
+    means = {
+        "bell": 0.2 + 0.15 * rng.normal(size=users),
+        "clusters": np.where(rng.random(users) < 0.5, -0.5, 0.5) + 0.05 * rng.normal(size=users),
+        "shoulders": -0.3 + 0.12 * rng.standard_t(3, size=users),
+        "skewed": 2 * rng.beta(2, 8, size=users) - 1,
+        "ends": np.where(rng.random(users) < 0.4, -1.0, 1.0),
+    }[kind]
+    return dame.Population.arrays(np.full(users, 20), np.clip(means, -1, 1))
+
+
+def one_bit_rmse(users: int, alpha: float = ALPHA) -> float:
+    return (math.exp(alpha) + 1) / (math.exp(alpha) - 1) / math.sqrt(users)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.65), ("clusters", 1.05)])
+def test_better_than_one_bit_and_covered(kind, most):
+    users = 4000
+    result = simulate(plan_for(users), people(kind, users), 60, seed=3)
+    assert result.rmse < most * one_bit_rmse(users) * 1.2  # 60 studies: the error is known within 10 %
+    assert result.coverage >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bell", "shoulders", "skewed", "clusters", "ends"])
+@pytest.mark.parametrize("alpha", [22 / 35, 2.0])
+@pytest.mark.parametrize("users", [300, 3000])
+def test_never_much_worse_than_one_bit(kind, alpha, users):
+    result = simulate(plan_for(users, alpha), people(kind, users), 300, seed=4)
+    assert result.rmse < 1.05 * 1.1 * one_bit_rmse(users, alpha)
+    assert result.coverage >= 0.91
+
+
+def test_the_plan_votes_and_then_measures_with_equal_weights():
+    plan = plan_for(4000)
+    vote, measure = plan.rounds
+    assert isinstance(vote, VoteRound)
+    assert vote.min_size == 1  # everybody votes
+    assert isinstance(measure, MeasureRound)
+    assert measure.cap == 1.0  # everybody has the same weight
+    assert plan.brief.weights == "equal"
+
+
+def test_one_round_sends_plain_bits():
+    plan = plan_for(200, alpha=0.3, max_rounds=1)
+    (only,) = plan.rounds
+    assert isinstance(only, MeasureRound)
+    assert plan.forecast.predicted_rmse == pytest.approx(one_bit_rmse(200, 0.3), rel=1e-6)
+
+
+def honest_tally(question, means, rng):
+    tally = dame.Tally.zero(question)
+    if isinstance(question, Vote):
+        marks = np.bincount([question.bin_of(mean) for mean in means], minlength=question.bins)
+        yes, no = question.code.yes / 2**64, question.code.no / 2**64
+        ones = rng.binomial(marks, yes) + rng.binomial(len(means) - marks, no)
+        return dame.Tally(question=question, reports=len(means), sums=tuple(ones.tolist()))
+    assert isinstance(question, Measure)
+    del tally
+    places = np.clip((means - question.centre - question.left) / (question.right - question.left), 0, 1)
+    chances = (question.noise.low + places * (question.noise.high - question.noise.low)) / 2**64
+    return dame.Tally(question=question, reports=len(means), sums=(int((rng.random(len(means)) < chances).sum()),))
+
+
+def test_the_window_follows_the_votes():
+    plan, rng = plan_for(40_000), np.random.default_rng(5)
+    windows = {}
+    for name, middle, width in (("left", -0.6, 0.05), ("right", 0.5, 0.05), ("wide", 0.0, 0.5)):
+        means = np.clip(middle + width * rng.normal(size=10_000), -1, 1)
+        question = dame.next(plan, [honest_tally(dame.first(plan), means, rng)])
+        windows[name] = (question.centre, question.right - question.left)
+        assert abs(question.centre - middle) < 0.2
+    assert windows["wide"][1] > 1.5 * windows["left"][1]
+    ends = np.array(windows["left"]) * 1024
+    assert ends == pytest.approx(np.round(ends))  # on the grid that all machines share
+
+
+def test_sizes_do_not_matter_for_equal_weights():
+    """With means that follow sizes, the mean of means is found all the same, whatever M was assumed."""
+    rng = np.random.default_rng(6)
+    sizes = rng.choice([2, 400], size=6000)
+    means = np.where(sizes == 2, -0.2, 0.2) + 0.05 * rng.normal(size=6000)
+    result = simulate(plan_for(6000), dame.Population.arrays(sizes, means), 40, seed=7)
+    assert abs(result.bias) < 3.5 * result.bias_se + 0.2 * one_bit_rmse(6000)
+    assert result.coverage >= 0.85
+
+
+def test_a_known_spread_narrows_what_is_plausible():
+    learnt, known = plan_for(4000), plan_for(4000, between_sd=0.1)
+    assert known.forecast.predicted_rmse < learnt.forecast.predicted_rmse
+    result = simulate(known, people("bell", 4000), 60, seed=8)
+    assert result.coverage >= 0.85
+
+
+def test_precision_weights_saturate_at_the_spread():
+    plan = dame.plan(users=20_000, alpha=1, sizes=SIZES, weights="precision", between_sd=0.2, study="p")
+    last = plan.rounds[-1]
+    assert isinstance(last, MeasureRound)
+    assert last.between_sd == 0.2
+    question = last.ask(plan.brief, len(plan.rounds) - 1, 0.0)
+    assert question.weight(10**9) <= 1 / 0.2 + 1e-9
+
+
+def test_precision_estimates_the_weighted_mean():
+    rng = np.random.default_rng(9)
+    users, b = 30_000, 0.15
+    sizes = np.maximum(rng.poisson(20, size=users), 1)
+    means = np.clip(0.3 + b * rng.normal(size=users) + rng.normal(size=users) / np.sqrt(sizes), -1, 1)
+    weights = np.sqrt(1 / (1 / sizes + b**2))
+    truth = float(weights @ means / weights.sum())
+    plan = dame.plan(users=users, alpha=1, sizes=SIZES, weights="precision", between_sd=b, study="p")
+    values = [dame.run(plan, dame.Population.arrays(sizes, means), seed=seed).value for seed in range(30)]
+    assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / math.sqrt(30) + 0.25 * np.std(values))
+
+
+@pytest.mark.parametrize("protocol", ["paper", "kent"])
+def test_papers_protocols_count_effective_sizes(protocol):
+    alike = dame.plan(users=10_000, alpha=0.5, sizes=dame.Sizes.parse("constant:10000"), protocol=protocol, study="s")
+    differing = dame.plan(
+        users=10_000, alpha=0.5, sizes=dame.Sizes.parse("constant:10000"), protocol=protocol, between_sd=0.1, study="s"
+    )
+    assert differing.rounds[1].cap == pytest.approx(1 / (1 / 10_000 + 0.01), abs=1)
+    assert differing.rounds[0].bins < alike.rounds[0].bins
+    assert "more weight" in " ".join(differing.notes)
+
+
+@pytest.mark.parametrize("spread", [-0.1, 1.5, math.nan, "much", True])
+def test_wrong_spreads_are_refused(spread):
+    with pytest.raises(InvalidInput, match="between_sd"):
+        plan_for(100, between_sd=spread)
+
+
+def test_weights_are_one_of_two():
+    with pytest.raises(InvalidInput, match="weights"):
+        plan_for(100, weights="heavy")
+    with pytest.raises(InvalidInput, match="between_sd"):
+        plan_for(100, weights="precision")
+
+
+def test_plans_travel_with_their_estimand():
+    for plan in (plan_for(3000), plan_for(3000, between_sd=0.2), plan_for(3000, weights="precision", between_sd=0.2)):
+        back = dame.plan_from_json(dame.plan_to_json(plan))
+        assert back == plan
+    document = dame.plan_to_json(plan_for(3000))
+    assert (document["weights"], document["between_sd"]) == ("equal", "learn")
+    estimate = dame.run(plan_for(3000), people("bell", 3000), seed=1)
+    assert estimate.to_json()["weights"] == "equal"

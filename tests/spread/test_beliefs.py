@@ -1,0 +1,97 @@
+"""Beliefs against independent answers: conjugate updates by hand, and draws from a Dirichlet process."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dame.spread import Beliefs, Family, family
+from dame.spread.beliefs import GRIP, identity
+
+
+def one_population(values: list[float], shares: list[float]) -> Family:
+    return Family(np.array([values]), np.array([shares]), np.zeros(1), np.array([1.0]))
+
+
+def test_before_any_report_the_mean_is_that_of_a_dirichlet_process():
+    values, shares = [-0.5, 0.1, 0.8], [0.2, 0.5, 0.3]
+    posterior = Beliefs.before(one_population(values, shares)).of(identity)
+    rng = np.random.default_rng(1)
+    drawn = rng.dirichlet(np.array(shares) * GRIP, size=200_000) @ np.array(values)
+    assert posterior.mean[0] == pytest.approx(np.dot(values, shares))
+    assert posterior.covariance[0, 0] == pytest.approx(drawn.var(), rel=0.02)
+
+
+def test_one_observation_of_the_mean_is_pooled_by_precision():
+    start = Beliefs.before(one_population([-0.5, 0.1, 0.8], [0.2, 0.5, 0.3]))
+    prior = start.of(identity)
+    noise = 0.004
+    posterior = start.after(identity, np.array([0.4]), np.array([noise])).of(identity)
+    precision = 1 / prior.covariance[0, 0] + 1 / noise
+    expected = (prior.mean[0] / prior.covariance[0, 0] + 0.4 / noise) / precision
+    assert posterior.mean[0] == pytest.approx(expected)
+    assert posterior.covariance[0, 0] == pytest.approx(1 / precision)
+
+
+def test_the_order_of_observations_does_not_matter():
+    start = Beliefs.before(family())
+
+    def left_half(values):
+        return (values < 0)[..., None].astype(float)
+
+    facts = [(identity, np.array([0.2]), np.array([0.01])), (left_half, np.array([0.3]), np.array([0.02]))]
+    one = start.after(*facts[0]).after(*facts[1]).of(identity)
+    other = start.after(*facts[1]).after(*facts[0]).of(identity)
+    assert one.mean[0] == pytest.approx(other.mean[0], abs=1e-4)  # populations that fit nothing are dropped on the way
+    assert one.covariance[0, 0] == pytest.approx(other.covariance[0, 0], rel=1e-2)
+
+
+def test_populations_are_weighed_by_how_well_they_foretold():
+    near, far = [-0.1, 0.1], [0.7, 0.9]
+    both = Family(np.array([near, far]), np.full((2, 2), 0.5), np.log([0.5, 0.5]), np.array([0.1, 0.1]))
+    noise = 0.05
+    posterior = Beliefs.before(both).after(identity, np.array([0.3]), np.array([noise])).of(identity)
+    spread = noise + 0.1**2 / (GRIP + 1)
+    odds = math.exp(-(0.3**2 - 0.5**2) / (2 * spread))
+    assert posterior.weights[0] / posterior.weights[1] == pytest.approx(odds)
+
+
+def test_quantiles_of_a_mixture():
+    start = Beliefs.before(family())
+    posterior = start.after(identity, np.array([0.1]), np.array([0.003])).of(identity)
+    rng = np.random.default_rng(2)
+    rows = rng.choice(len(posterior.weights), p=posterior.weights / posterior.weights.sum(), size=200_000)
+    drawn = rng.normal(posterior.means[rows, 0], np.sqrt(posterior.covariances[rows, 0, 0]))
+    for level in (0.025, 0.5, 0.975):
+        assert posterior.quantile(level) == pytest.approx(np.quantile(drawn, level), abs=2e-3)
+
+
+def test_many_reports_outvote_every_shape():
+    """Three clusters are in no family; with sharp histograms the mean is still found."""
+    values = np.array([-0.9, 0.05, 0.95])
+    shares = np.array([0.25, 0.35, 0.4])
+    edges = np.linspace(-1, 1, 9)
+
+    def bins(points):
+        return (np.searchsorted(edges, points, side="right")[..., None] == np.arange(1, 9)).astype(float)
+
+    observed = shares @ bins(values)
+    posterior = Beliefs.before(family()).after(bins, observed, np.full(8, 1e-6)).of(identity)
+    assert posterior.mean[0] == pytest.approx(shares @ values, abs=0.125)  # half a bin
+    assert posterior.quantile(0.025) - 0.02 < shares @ values < posterior.quantile(0.975) + 0.02
+
+
+@pytest.mark.parametrize(("narrowest", "widest"), [(0.05, 0.85), (0.2, 0.2), (0.1, 0.3)])
+def test_families_hold_the_widths_asked_for_and_stay_in_range(narrowest, widest):
+    every = family(narrowest, widest)
+    assert every.widths.min() == pytest.approx(narrowest)
+    assert every.widths.max() == pytest.approx(widest)
+    assert np.abs(every.values).max() <= 1
+    assert np.exp(every.log_prior).sum() == pytest.approx(1)
+    middle = np.abs(every.values).max(axis=1) < 1  # nothing cut
+    spread = np.sqrt(
+        np.einsum("ka,ka->k", every.shares, every.values**2) - np.einsum("ka,ka->k", every.shares, every.values) ** 2
+    )
+    assert spread[middle] == pytest.approx(every.widths[middle])
