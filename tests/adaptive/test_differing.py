@@ -65,8 +65,9 @@ def test_the_plan_votes_and_then_measures_with_equal_weights():
     assert plan.brief.weights == "equal"
 
 
-def test_one_round_sends_plain_bits():
-    plan = plan_for(200, alpha=0.3, max_rounds=1)
+@pytest.mark.parametrize("more", [{}, {"max_rounds": 1}])
+def test_few_users_send_plain_bits(more):
+    plan = plan_for(200, alpha=0.3, **more)
     (only,) = plan.rounds
     assert isinstance(only, MeasureRound)
     assert plan.forecast.predicted_rmse == pytest.approx(one_bit_rmse(200, 0.3), rel=1e-6)

@@ -1,6 +1,6 @@
 """Plausible populations: how users' means may be spread over [-1, 1], before anything is known of them.
 
-A population is a typical shape (bell, heavy shoulders, skewed either way, two clusters) of some width around some
+A population is a typical shape (bell, heavy shoulders, skewed, two clusters, a few far away) of some width around some
 place. Real ones follow none of these exactly: `Beliefs` takes each as the middle of a Dirichlet process, from which
 populations of every form are drawn, and reports outvote the shapes where there are enough of them.
 """
@@ -65,12 +65,15 @@ def _shapes() -> list[tuple[Floats, float]]:
     """Typical shapes with mean 0 and standard deviation 1, each with its prior chance."""
     level = np.cumsum(_SHARES) - _SHARES / 2
     bell, skewed = special.ndtri(level), np.asarray(special.gammaincinv(2.0, level))
+    rare = np.where(level < 0.9, -1.0, 3.0) + bell / 10
     shapes = [
-        (bell, 0.36),
-        (special.stdtrit(3.0, level), 0.4),
-        (skewed, 0.1),
-        (-skewed[::-1], 0.1),
-        (np.sign(bell) + bell / 5, 0.04),
+        (bell, 0.28),
+        (special.stdtrit(3.0, level), 0.28),
+        (skewed, 0.08),
+        (-skewed[::-1], 0.08),
+        (np.sign(bell) + bell / 5, 0.12),
+        (rare, 0.08),
+        (-rare[::-1], 0.08),
     ]
     return [(_standardised(shape), chance) for shape, chance in shapes]
 

@@ -28,12 +28,17 @@ from dame.tally import Tally
 Floats = NDArray[np.float64]
 
 BINS = 8
-SHARES = (0.08, 0.12, 0.16)
+MOST_VOTERS = 0.3
+FEWEST_VOTERS = 0.08
+FEW = 300.0
+"""So many exact reports' worth of users: with no more than these, 30 % of the users vote."""
 HALF_WIDTHS = (0.08, 0.11, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0)
 ASIDE = (-0.2, 0.0, 0.2)
 """Where the middle of a window may be beside the expected mean, in half-widths."""
 GRID = 512
 """Ends of windows are multiples of 1/512, so that every machine asks the very same question."""
+TOO_FEW = 120
+"""Users worth no more exact reports than this cannot learn how they are spread: a wrong window would cost too much."""
 WORTH_A_VOTE = 0.95
 """Votes must bring the expected error below this part of that of plain bits: else one round is simpler and as good."""
 
@@ -53,12 +58,21 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outl
     """Votes, then bits in a window; or plain bits alone where votes would not pay."""
     plain = OneBit.spending(brief.alpha).variance(0.5) * 4 / brief.users
     alone = Outlook(average=plain, by_width=())
-    if most_rounds > 1:
-        outlooks = {share: _outlook(brief.alpha, brief.users, widths_of(brief), share) for share in SHARES}
-        share = min(outlooks, key=lambda share: outlooks[share].average)
-        if outlooks[share].average < WORTH_A_VOTE**2 * plain:
-            return (_vote(brief, share), _measure("finish", brief, 1 - share, outlooks[share].average)), outlooks[share]
+    if most_rounds > 1 and plain * TOO_FEW < 1:
+        share = _voters(1 / plain)
+        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), share)
+        if outlook.average < WORTH_A_VOTE**2 * plain:
+            return (_vote(brief, share), _measure("finish", brief, 1 - share, outlook.average)), outlook
     return (_measure("measure", brief, 1.0, plain),), alone
+
+
+def _voters(worth: float) -> float:
+    """The share of users that vote, given how many exact reports all of them are worth.
+
+    Tables and mixtures showed what is good, and it is flat: few users must learn the spread from many votes, or they
+    trust a wrong window; where there are many, a cube root of them is enough.
+    """
+    return min(max(MOST_VOTERS * (FEW / worth) ** (1 / 3), FEWEST_VOTERS), MOST_VOTERS)
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
