@@ -72,7 +72,7 @@ def _voters(worth: float) -> float:
     Tables and mixtures showed what is good, and it is flat: few users must learn the spread from many votes, or they
     trust a wrong window; where there are many, a cube root of them is enough.
     """
-    return min(max(MOST_VOTERS * (FEW / worth) ** (1 / 3), FEWEST_VOTERS), MOST_VOTERS)
+    return min(max(MOST_VOTERS * math.cbrt(FEW / worth), FEWEST_VOTERS), MOST_VOTERS)
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
