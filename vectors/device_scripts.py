@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dame.audit.probe import far_noise
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import Measure, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.reports import report_bytes, value_range
 from vectors.outcomes import (
@@ -40,6 +40,16 @@ def vote_questions() -> dict[str, Question]:
             study="vectors", round=63, alpha=32.0, low=-1e16, high=1e22, bins=19, width=1 / 9, origin=-0.75,
             neighbours=2, min_size=1, code=UnaryCode.symmetric(32.0, marks=5),
         ),
+    }  # fmt: skip
+
+
+def size_questions() -> dict[str, Question]:
+    """Votes for classes of sizes: several classes in odd units, and a single one."""
+    return {
+        "classes": SizeVote(
+            study="vectors", round=0, alpha=1.0, low=0.0, high=10.0, bins=5, code=UnaryCode.optimised(1.0),
+        ),
+        "one-class": SizeVote(study="vectors", round=0, alpha=22 / 35, bins=1, code=UnaryCode.optimised(22 / 35)),
     }  # fmt: skip
 
 
@@ -191,6 +201,32 @@ def vote_answers() -> list[Document]:
         if enough > 1:
             script.append(answer_operation(name, question, _alike(question, 1.0, enough - 1), 5))
     return script
+
+
+def size_answers() -> list[Document]:
+    """Votes for sizes: both ends of the classes, more records than the last one asks for, coins at the thresholds."""
+    script = []
+    for name, question in size_questions().items():
+        assert isinstance(question, SizeVote)
+        for seed, size in enumerate((1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 100)):
+            script.append(answer_operation(name, question, _alike(question, 0.1, size), seed))
+        for word in (0, question.code.no - 1, question.code.no, question.code.yes - 1, question.code.yes, LARGEST):
+            script.append(answer_operation(name, question, _alike(question, 0.1, 6), 0, [word] * question.bins))
+    return script
+
+
+def size_vote_refusals() -> list[Document]:
+    """Votes for sizes that must be refused."""
+    good = size_questions()["classes"].to_json()
+    changes: list[Document] = [
+        {"bins": 0}, {"bins": 2**20 + 1}, {"width": 0.25}, {"min_size": 1}, {"neighbours": 0}, {"alpha": 0.9},
+        {"kind": "vote"}, {"version": 2}, {"code": None}, {"low": 10.0},
+    ]  # fmt: skip
+    documents = [*(good | change for change in changes), {key: good[key] for key in good if key != "bins"}]
+    return [
+        {"op": "question", "document": document, "expect": outcome(lambda d=document: question_outcome(d))}
+        for document in [*(question.to_json() for question in size_questions().values()), *documents]
+    ]
 
 
 def bit_answers() -> list[Document]:

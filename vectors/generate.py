@@ -22,11 +22,14 @@ def documents() -> dict[str, Document]:
         "answers-one-bit": (bits, [*device.bit_answers(), *device.bad_answers("window")]),
         "answers-laplace": (laplace, [*device.laplace_answers(), *device.bad_answers("fine")]),
     }
+    sizes = device.size_questions()
+    size_votes = [*device.size_vote_refusals(), *device.size_answers(), *device.report_script(sizes)]
     everything = device.all_questions()
     scripts: dict[str, Document] = {
         "records": _document({}, device.record_script()),
         "questions": _document({}, device.question_script()),
         **{name: _document(questions, operations) for name, (questions, operations) in answers.items()},
+        "answers-size-vote": _document(sizes, size_votes),
         "reports": _document(everything, device.report_script(everything)),
         "rounds": _document({}, device.round_script()),
         **{f"study-{name}": study_document(name, plan) for name, plan in plans().items()},

@@ -109,7 +109,7 @@ def _steps(question: Question, records: Sequence[object], words: Sequence[int]) 
     person = summarise(records, question.low, question.high)
     steps: Document = {"size": person.size, "mean": person.mean, "words": len(words)}
     if isinstance(question, Vote):
-        return {**steps, "bin": question.bin_of(person.mean), "marks": list(question.marks(person))}
+        return {**steps, "bin": question.own_bin(person), "marks": list(question.marks(person))}
     arm = words[0] >> 63 if question.dither else 0
     position = question.position(person, arm)
     steps |= {"weight": question.weight(person.size), "position": position}

@@ -11,11 +11,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, SizeVote, Vote
 from dame.sizes import Sizes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SIZE_CLASSES = 63
+"""Classes [2^j, 2^(j+1)) of sizes that 64-bit integers hold."""
 
 
 def bins_of(vote: Vote, means: Floats) -> Ints:
@@ -24,9 +27,18 @@ def bins_of(vote: Vote, means: Floats) -> Ints:
     return np.clip(index, 0, vote.bins - 1).astype(np.int64)
 
 
+def own_bins(vote: Vote, sizes: Ints, means: Floats) -> Ints:
+    """The bin that each person belongs to: by her mean, or by her number of records."""
+    if not isinstance(vote, SizeVote):
+        return bins_of(vote, means)
+    starts = np.left_shift(np.int64(1), np.arange(min(vote.bins, SIZE_CLASSES), dtype=np.int64))
+    return np.searchsorted(starts, sizes, side="right").astype(np.int64) - 1
+
+
 def ballots(vote: Vote, sizes: Ints, means: Floats) -> Ints:
     """How many people marked each bin, before any coin is tossed."""
-    own = np.bincount(bins_of(vote, means[sizes >= vote.min_size]), minlength=vote.bins)
+    votes = sizes >= vote.min_size
+    own = np.bincount(own_bins(vote, sizes[votes], means[votes]), minlength=vote.bins)
     return with_neighbours(vote, own)
 
 
@@ -40,7 +52,7 @@ def with_neighbours(vote: Vote, own: Ints) -> Ints:
 
 def marks(vote: Vote, sizes: Ints, means: Floats) -> tuple[Ints, Ints]:
     """The first and the last bin that each person votes for; (1, 0) when for none."""
-    bins = bins_of(vote, means)
+    bins = own_bins(vote, sizes, means)
     votes = sizes >= vote.min_size
     first = np.where(votes, np.maximum(bins - vote.neighbours, 0), 1)
     last = np.where(votes, np.minimum(bins + vote.neighbours, vote.bins - 1), 0)

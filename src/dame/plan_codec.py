@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from dame import checks
+from dame.crowd import SIZE_CLASSES
 from dame.device.questions import code_from_json, code_json, noise_from_json, noise_json
 from dame.errors import InvalidInput
-from dame.plans import VERSION, Brief, Forecast, MeasureRound, Plan, Round, VoteRound
+from dame.plans import VERSION, Brief, Forecast, MeasureRound, Plan, Round, SizeRound, VoteRound
 from dame.sizes import Sizes
 
 _FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
@@ -19,7 +20,7 @@ LEARN = "learn"
 """The spread between users, where it is to be learnt."""
 SHIFT = "shift_by_1_percent"
 """A figure that is printed beside a plan and follows from it: read, not believed."""
-_ROUND_KINDS: dict[str, type[VoteRound | MeasureRound]] = {"vote": VoteRound, "measure": MeasureRound}
+_ROUND_KINDS: dict[str, type[Round]] = {"vote": VoteRound, "measure": MeasureRound, "size-vote": SizeRound}
 
 
 def plan_to_json(plan: Plan) -> dict[str, object]:
@@ -82,11 +83,16 @@ def _brief(fields: Mapping[str, object]) -> Brief:
     )
 
 
+def round_kind(round_: Round) -> str:
+    """The word for the kind of a round in JSON: that of its question."""
+    return next(word for word, kind in _ROUND_KINDS.items() if isinstance(round_, kind))
+
+
 def _round_json(round_: Round, users: int) -> dict[str, object]:
-    kind = "vote" if isinstance(round_, VoteRound) else "measure"
+    kind = round_kind(round_)
     plain = {f.name: getattr(round_, f.name) for f in dataclasses.fields(round_) if f.name not in ("code", "noise")}
     coder: dict[str, object] = (
-        {"code": code_json(round_.code)} if isinstance(round_, VoteRound) else {"noise": noise_json(round_.noise)}
+        {"noise": noise_json(round_.noise)} if isinstance(round_, MeasureRound) else {"code": code_json(round_.code)}
     )
     return {"kind": kind, **plain, **coder, "users": round_.share * users}
 
@@ -94,10 +100,13 @@ def _round_json(round_: Round, users: int) -> dict[str, object]:
 def _round(document: object) -> Round:
     kind = document.get("kind") if isinstance(document, dict) else document
     if not isinstance(kind, str) or kind not in _ROUND_KINDS:
-        raise InvalidInput("round kind", kind, "'vote' or 'measure'")
+        raise InvalidInput("round kind", kind, "'vote', 'size-vote' or 'measure'")
     names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
     fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))
     name, share = checks.text("round name", fields["name"], 32), checks.positive("share", fields["share"], 1.0)
+    if kind == "size-vote":
+        bins = checks.whole("bins", fields["bins"], 1, SIZE_CLASSES)
+        return SizeRound(name=name, share=share, bins=bins, code=code_from_json(fields["code"]))
     return _vote_round(name, share, fields) if kind == "vote" else _measure_round(name, share, fields)
 
 

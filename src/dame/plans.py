@@ -8,11 +8,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from dame import checks
 from dame.crowd import mean_weight
-from dame.device.questions import MOST_RECORDS, Measure, Vote
+from dame.device.questions import MOST_RECORDS, Measure, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.errors import InvalidInput
 from dame.estimate import Gain
@@ -161,7 +161,32 @@ class MeasureRound:
         return Gain(low=weight * self.slope_low, high=weight * self.slope_high, systematic=self.systematic)
 
 
-Round = VoteRound | MeasureRound
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeRound:
+    """A survey of sizes, before all other rounds: these are then designed anew, for the sizes that it found."""
+
+    name: str
+    share: float
+    bins: int
+    code: UnaryCode
+    error_after: ClassVar[float] = 1.0
+    """Nothing is learnt of the mean."""
+
+    def ask(self, brief: Brief, index: int) -> SizeVote:
+        """The question of this round."""
+        return SizeVote(
+            study=brief.study,
+            round=index,
+            alpha=brief.alpha,
+            low=brief.low,
+            high=brief.high,
+            bins=self.bins,
+            code=self.code,
+        )
+
+
+MeanRound = VoteRound | MeasureRound
+Round = MeanRound | SizeRound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

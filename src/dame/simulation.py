@@ -82,7 +82,8 @@ def _ballots(question: Vote, chunk: Chunk, rng: Generator) -> Ints:
     if chunk.chances is None:
         return crowd.ballots(question, chunk.sizes, chunk.means)
     votes = chunk.sizes >= question.min_size
-    shares = np.bincount(crowd.bins_of(question, chunk.means[votes]), chunk.chances[votes], question.bins)
+    bins = crowd.own_bins(question, chunk.sizes[votes], chunk.means[votes])
+    shares = np.bincount(bins, chunk.chances[votes], question.bins)
     np.minimum(shares, 1.0, out=shares)  # a sum of chances may round to more
     own = rng.multinomial(chunk.users, np.append(shares, max(1 - shares.sum(), 0.0)))[:-1]
     return crowd.with_neighbours(question, own)

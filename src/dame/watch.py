@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dame.crowd import mean_weight
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, SizeVote, Vote
 from dame.estimate import to_units
-from dame.plans import Brief, Plan, VoteRound
+from dame.plans import Brief, Plan, SizeRound, VoteRound
 from dame.protocols import protocol_named
 from dame.protocols.adaptive import Adaptive
 from dame.protocols.adaptive.locate import PAIR
@@ -46,16 +46,15 @@ class Histogram:
 
 
 def vote_histogram(plan: Plan, votes: Tally) -> Histogram | None:
-    """What a vote says about where people's means lie; None when nobody voted, or the tally is of no vote."""
+    """What a vote says about where people's means lie; None when nobody voted, or not for that."""
     vote = votes.question
-    if not isinstance(vote, Vote) or not votes.reports:
+    if not isinstance(vote, Vote) or isinstance(vote, SizeVote) or not votes.reports:
         return None
-    round_ = plan.rounds[vote.round]
-    assert isinstance(round_, VoteRound)
-    each = [vote.code.debias(votes.mean(bin_)) / round_.voters for bin_ in range(vote.bins)]
+    voters = _voters(plan, vote.round)
+    each = [vote.code.debias(votes.mean(bin_)) / voters for bin_ in range(vote.bins)]
     together = -(-vote.bins // MOST_BARS)
     starts = range(0, vote.bins, together)
-    error = math.sqrt(vote.code.variance(0.0) * together / votes.reports) / round_.voters
+    error = math.sqrt(vote.code.variance(0.0) * together / votes.reports) / voters
     return Histogram(
         edges=_in_units(plan.brief, [*(vote.edges(bin_)[0] for bin_ in starts), vote.edges(vote.bins - 1)[1]]),
         shares=tuple(sum(each[start : start + together]) for start in starts),
@@ -70,6 +69,12 @@ def window_ends(brief: Brief, question: Measure) -> tuple[float, float, float]:
     inner = (question.centre, question.centre + question.left / weight, question.centre + question.right / weight)
     centre, low, high = _in_units(brief, inner)
     return centre, low, high
+
+
+def _voters(plan: Plan, index: int) -> float:
+    """The part of the users that votes, as planned; after a survey of sizes it is another, and all are counted."""
+    round_ = plan.rounds[index]
+    return round_.voters if isinstance(round_, VoteRound) and not isinstance(plan.rounds[0], SizeRound) else 1.0
 
 
 def _elected(plan: Plan, votes: Tally, vote: Vote) -> tuple[float, float]:

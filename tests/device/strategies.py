@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import Measure, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 
 alphas = st.one_of(st.floats(1e-6, 32.0), st.sampled_from([1e-6, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0]))
@@ -45,6 +45,21 @@ def votes(draw: st.DrawFn, most_bins: int = 70) -> Vote:
 
 
 @st.composite
+def size_votes(draw: st.DrawFn, most_bins: int = 70) -> SizeVote:
+    alpha = draw(alphas)
+    low, high = draw(bounds())
+    return SizeVote(
+        study=draw(studies),
+        round=draw(st.integers(0, 63)),
+        alpha=alpha,
+        low=low,
+        high=high,
+        bins=draw(st.integers(1, most_bins)),
+        code=draw(st.sampled_from([UnaryCode.optimised(alpha), UnaryCode.symmetric(alpha, marks=1)])),
+    )
+
+
+@st.composite
 def measures(draw: st.DrawFn) -> Measure:
     alpha = draw(alphas)
     low, high = draw(bounds())
@@ -69,4 +84,4 @@ def measures(draw: st.DrawFn) -> Measure:
 
 
 def questions() -> st.SearchStrategy[Question]:
-    return st.one_of(votes(), measures())
+    return st.one_of(votes(), size_votes(), measures())

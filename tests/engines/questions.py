@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import Measure, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.plans import Plan
 from dame.protocols import PROTOCOLS
@@ -19,6 +19,7 @@ QUESTIONS: dict[str, Question] = {
     "vote": Vote(**ASKED, bins=13, width=2 / 13, min_size=2, code=UnaryCode.optimised(ALPHA)),
     "vote for neighbours": Vote(**ASKED, bins=64, width=2 / 64, neighbours=1, code=UnaryCode.symmetric(ALPHA, 3)),
     "one bin": Vote(**ASKED, bins=1, width=3.0, code=UnaryCode.optimised(ALPHA)),
+    "size vote": SizeVote(**ASKED, bins=6, code=UnaryCode.optimised(ALPHA)),
     "bit": Measure(**ASKED, **WINDOW, noise=OneBit.spending(ALPHA)),
     "dithered bit": Measure(**ASKED, **WINDOW, cap=9.0, dither=0.2, noise=OneBit.spending(ALPHA)),
     "laplace": Measure(**ASKED, **WINDOW, cap=1.0, noise=DiscreteLaplace.spending(ALPHA, 2**12)),

@@ -12,6 +12,7 @@ from fractions import Fraction
 W = 2**64
 SHARED = {"kind", "version", "study", "round", "alpha", "low", "high"}
 VOTE = SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
+SIZE_VOTE = SHARED | {"bins", "code"}
 MEASURE = SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
 INTEGERS = {
     "round": (0, 63), "bins": (1, 2**20), "neighbours": (0, 16), "min_size": (1, 2**62), "steps": (1, 2**24),
@@ -37,8 +38,9 @@ def clamp(x, a, b):
 
 def question(document):
     """The question of a document, checked, with doubles as doubles."""
-    require(isinstance(document, dict) and document.get("kind") in ("vote", "measure"))
-    require(document.keys() == (VOTE if document["kind"] == "vote" else MEASURE))
+    kinds = {"vote": VOTE, "size-vote": SIZE_VOTE, "measure": MEASURE}
+    require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
+    require(document.keys() == kinds[document["kind"]])
     require(type(document["version"]) is int and document["version"] == 1)
     q = dict(document)
     study = q["study"]
@@ -48,7 +50,7 @@ def question(document):
     for name in q.keys() & DOUBLES.keys():
         q[name] = None if name == "cap" and q[name] is None else double(q[name], *DOUBLES[name])
     require(q["low"] < q["high"] and q["high"] - q["low"] >= 1e-100)
-    if q["kind"] == "vote":
+    if q["kind"] != "measure":
         q["code"] = thresholds(q["code"], {"yes", "no"})
         require(q["code"]["no"] < q["code"]["yes"])
         require(vote_loss(q) <= exp_below(q["alpha"]))
@@ -115,7 +117,8 @@ def honest(noise, alpha):
 
 
 def vote_loss(q):
-    reach, few = q["neighbours"], min(q["bins"], 4 * q["neighbours"] + 2)
+    reach = q.get("neighbours", 0)
+    few = min(q["bins"], 4 * reach + 2)
     votes = [set(range(max(j - reach, 0), min(j + reach, few - 1) + 1)) for j in range(few)] + [set()]
     yes, no = q["code"]["yes"], q["code"]["no"]
     mark, blank = Fraction(yes, no), Fraction(W - no, W - yes)
@@ -172,7 +175,7 @@ def identity(q):
 
 
 def value_bits(q):
-    if q["kind"] == "vote":
+    if q["kind"] != "measure":
         return q["bins"]
     if q["noise"]["kind"] == "one-bit":
         return 2 if q["dither"] else 1
@@ -201,7 +204,10 @@ def answer(q, records, coins):
     """The encoded report, from coins as hexadecimal words, all of which must be used."""
     words = iter([int(coins[i : i + 16], 16) for i in range(0, len(coins), 16)])
     size, _, mean = summarise(records, q["low"], q["high"])
-    if q["kind"] == "vote":
+    if q["kind"] == "size-vote":
+        own = min(size.bit_length(), q["bins"]) - 1
+        value = sum(1 << j for j in range(q["bins"]) if next(words) < q["code"]["yes" if j == own else "no"])
+    elif q["kind"] == "vote":
         value = vote_value(q, size, mean, words)
     elif q["noise"]["kind"] == "one-bit":
         value = bit_value(q, size, mean, words)

@@ -55,10 +55,10 @@ function wordsOf(stored) {
 
 function onTheWay(question, person, stored) {
   const common = { size: BigInt(person.size), mean: person.mean, words: BigInt(stored.length / 16) };
-  if (question.kind === "vote") {
+  if (question.kind !== "measure") {
     return {
       ...common,
-      bin: BigInt(steps.binOf(question, person.mean)),
+      bin: BigInt(steps.ownBin(question, person)),
       marks: steps.marks(question, person).map(BigInt),
     };
   }

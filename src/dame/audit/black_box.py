@@ -18,7 +18,7 @@ from scipy import special
 
 from dame import checks
 from dame.audit.events import Event, Ints, candidates
-from dame.device.questions import Question, Vote
+from dame.device.questions import Question, SizeVote, Vote
 from dame.device.reports import Report
 from dame.estimate import to_units
 
@@ -119,7 +119,18 @@ def _most_telling(pilot: Mapping[str, Ints], test: _Test) -> tuple[str, str, Eve
 
 def suspects(question: Question) -> Mapping[str, list[float]]:
     """Lists of records whose reports could differ most: both ends, borders of bins, few records and many."""
+    if isinstance(question, SizeVote):
+        return _sized_suspects(question)
     return _voting_suspects(question) if isinstance(question, Vote) else _measured_suspects(question)
+
+
+def _sized_suspects(vote: SizeVote) -> Mapping[str, list[float]]:
+    sizes = (1, 2, 3, 2 ** min(vote.bins - 1, 10))
+    return {
+        f"{end}, {size} records": _alike(vote, mean, size)
+        for size in sizes
+        for end, mean in (("lowest", -1.0), ("highest", 1.0))
+    }
 
 
 def _voting_suspects(vote: Vote) -> Mapping[str, list[float]]:

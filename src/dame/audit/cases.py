@@ -15,6 +15,7 @@ from dame.plans import Brief, MeasureRound, Plan, VoteRound
 from dame.protocols import PROTOCOLS
 from dame.protocols import next as next_step
 from dame.protocols import plan as make_plan
+from dame.protocols.adaptive.survey import survey_round
 from dame.protocols.base import forecast
 from dame.sizes import Sizes
 from dame.tally import Tally
@@ -49,7 +50,7 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
         plans += [(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, ALPHA_RANGE)]
     found = itertools.chain.from_iterable(itertools.starmap(_planned, plans))
     if "adaptive" in protocols:
-        more = [four_rounds(alpha) for alpha in (ALPHAS if alphas is None else alphas)]
+        more = [make(alpha) for alpha in (ALPHAS if alphas is None else alphas) for make in (four_rounds, surveyed)]
         found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more))
     seen = set()
     for case in found:
@@ -83,6 +84,13 @@ def four_rounds(alpha: float) -> Plan:
         for name, dither in (("refine", 0.0), ("refine", 0.1), ("finish", 0.1))
     ]
     return Plan(protocol="adaptive", brief=brief, rounds=(vote, *measures), forecast=forecast(brief, 1.0))
+
+
+def surveyed(alpha: float) -> Plan:
+    """A study that asks for sizes first: two rounds follow, of whatever kind suits the sizes that it finds."""
+    brief = Brief(users=30_000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-survey")
+    rounds = (survey_round(brief, 0.1), *four_rounds(alpha).rounds[:2])
+    return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=forecast(brief, 1.0))
 
 
 def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:

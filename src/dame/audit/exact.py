@@ -27,7 +27,7 @@ from dame.audit.probe import (
     read_thresholds,
 )
 from dame.device.coins import Coins
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import Measure, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.device.records import Summary
 
@@ -106,6 +106,8 @@ def spends_all(question: Question) -> bool:
 
     Two votes without a common bin, both uncut; two people at the two ends of the window, on a grid fine enough.
     """
+    if isinstance(question, SizeVote):
+        return question.bins > 1
     if isinstance(question, Vote):
         reach = question.neighbours
         first = max(question.bin_of(-1.0), reach)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from dame.audit.probe import WORD, Mechanism
 from dame.device.coins import Coins, SystemCoins, discrete_laplace
 from dame.device.exact import symmetric_threshold
-from dame.device.questions import Measure, Question, Vote, question_id
+from dame.device.questions import Measure, Question, SizeVote, Vote, question_id
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode, grid_point
 from dame.device.records import Summary, summarise
 from dame.device.reports import Report
@@ -50,6 +50,7 @@ def known_bad() -> tuple[KnownBad, ...]:
     """All of them."""
     keep = math.exp(3.5 / 6) / (1 + math.exp(3.5 / 6))
     fifth = math.exp(4 / 5) / (1 + math.exp(4 / 5))
+    blank = 1 / (1 + math.exp(2.0))
     return (
         KnownBad(
             name="one coin for two bits",
@@ -84,6 +85,14 @@ def known_bad() -> tuple[KnownBad, ...]:
             epsilon=math.inf,
             draws=4_000,
             chances=(1.0, (1 - math.exp(1 / 6) / (1 + math.exp(1 / 6))) ** 3 * 0.55**5),
+        ),
+        KnownBad(
+            name="two votes for a size on a border",
+            question=_size_vote(2.0),
+            mechanism=_on_votes(_two_classes),
+            epsilon=2 * 2.0,
+            draws=8_000,
+            chances=((1 - blank) ** 2 / 4, blank**2 / 4),
         ),
         KnownBad(
             name="mean that is not cut to the window",
@@ -132,6 +141,10 @@ def known_bad() -> tuple[KnownBad, ...]:
 def _paper_vote(alpha: float) -> Vote:
     code = UnaryCode.symmetric(alpha, marks=3)
     return Vote(study="known-bad", round=0, alpha=alpha, bins=8, width=0.25, neighbours=1, min_size=MIN_SIZE, code=code)
+
+
+def _size_vote(alpha: float) -> SizeVote:
+    return SizeVote(study="known-bad", round=0, alpha=alpha, bins=4, code=UnaryCode.optimised(alpha))
 
 
 def _whole_range(alpha: float) -> Measure:
@@ -217,6 +230,13 @@ def _silence(vote: Vote, person: Summary, coins: Coins) -> int:
     """NOT PRIVATE: whoever may not vote sends zeros without any noise."""
     drawn = vote.code.draw(*vote.marks(person), vote.bins, coins)
     return drawn if person.size >= vote.min_size else 0
+
+
+def _two_classes(vote: Vote, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: classes of sizes that share their borders, so that 2, 4 or 8 records vote for two of them."""
+    own = vote.own_bin(person)
+    shared = own > 0 and person.size == 2**own
+    return vote.code.draw(own - shared, own, vote.bins, coins)
 
 
 def _unclipped(measure: Measure, person: Summary, coins: Coins) -> int:

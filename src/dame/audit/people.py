@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from dame.device.questions import MOST_RECORDS, Measure, Question, Vote
+from dame.device.questions import MOST_RECORDS, Measure, Question, SizeVote, Vote
 from dame.device.records import Summary
 
 FEW_BINS = 24
@@ -16,6 +16,8 @@ MANY_BINS = 5000
 
 def extreme_people(question: Question) -> list[Summary]:
     """People of whom two attain the largest likelihood ratio, and others around them who must not exceed it."""
+    if isinstance(question, SizeVote):
+        return sized(question)
     return voters(question) if isinstance(question, Vote) else measured(question)
 
 
@@ -28,6 +30,13 @@ def voters(vote: Vote) -> list[Summary]:
         people += [Summary(size=vote.min_size - 1, mean=mean) for mean in (means[0], means[-1])]
         people.append(Summary(size=1, mean=means[0]))
     return people
+
+
+def sized(vote: SizeVote) -> list[Summary]:
+    """Somebody at either end of each class of sizes, at both bounds; and somebody with more records than anybody."""
+    starts = [2**class_ for class_ in range(min(vote.bins + 1, MOST_RECORDS.bit_length()))]
+    sizes = sorted({*starts, *(start - 1 for start in starts[1:]), MOST_RECORDS})
+    return [Summary(size=size, mean=mean) for size in sizes for mean in (-1.0, 1.0)]
 
 
 def _means(vote: Vote) -> Iterable[float]:

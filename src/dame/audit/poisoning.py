@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dame import checks, crowd
 from dame.device.exact import WORD
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import Measure, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.device.reports import tally_entries, value_range
 from dame.estimate import Estimate
@@ -114,10 +114,13 @@ def _telling(plan: Plan, paths: list[_Path]) -> list[_Path]:
         return paths
     steps = [(next_step(plan, tallies), index) for index, (_, tallies) in enumerate(paths)]
     measures = [(step, index) for step, index in steps if isinstance(step, Measure)]
+    if not measures:  # a vote follows a survey of sizes
+        return paths
     by_centre = sorted(measures, key=lambda pair: pair[0].centre)
     by_width = sorted(measures, key=lambda pair: pair[0].right - pair[0].left)
     chosen = [by_centre[0], by_centre[-1], by_width[-1], measures[0]]
-    return [paths[index] for index in sorted({index for _, index in chosen})]
+    voting = {index for step, index in steps if not isinstance(step, Measure)}
+    return [paths[index] for index in sorted({index for _, index in chosen} | voting)]
 
 
 # --- malicious users
@@ -126,7 +129,10 @@ def _telling(plan: Plan, paths: list[_Path]) -> list[_Path]:
 def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
     """What attackers may send: nothing special (the empty mix), or extreme reports."""
     yield ()
-    if isinstance(question, Vote):
+    if isinstance(question, SizeVote):
+        # Every other survey leads to a design of its own: the two that distort M most are enough.
+        yield from (((1 << class_, 1.0),) for class_ in {0, question.bins - 1})
+    elif isinstance(question, Vote):
         yield from (((ballot, 1.0),) for ballot in _ballots(question, honest))
     elif isinstance(question.noise, OneBit) and question.dither:
         yield from (((value, 1.0),) for value in range(4))

@@ -10,7 +10,7 @@ from rich.table import Table
 from dame.audit.poisoning import largest_shift
 from dame.cli import output
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
+from dame.plans import Brief, MeasureRound, Plan, Round, SizeRound, VoteRound
 
 WHOSE_MEAN = {
     "equal": "each user counts once",
@@ -95,6 +95,8 @@ def _learnt(plan: Plan, number: int) -> str | None:
 
 def describe(round_: Round) -> str:
     """What a round asks, in a few words."""
+    if isinstance(round_, SizeRound):
+        return f"how many records? One of {round_.bins} classes, each twice as large as the one before"
     if isinstance(round_, VoteRound):
         who = "" if round_.min_size <= 1 else f", from {round_.min_size:,} records on"
         return f"which of {round_.bins:,} bins?{who}"
@@ -109,6 +111,8 @@ def describe(round_: Round) -> str:
 def reasons(plan: Plan) -> list[str]:
     """Why the planner chose this."""
     first, *rest = plan.rounds
+    if isinstance(first, SizeRound):
+        return ["The sizes are asked for first, since nobody knows them: all later rounds follow from the answers."]
     if not rest:
         if plan.protocol != "adaptive":
             return []

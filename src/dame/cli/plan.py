@@ -15,7 +15,7 @@ from dame.cli import explain, options, output
 from dame.errors import InvalidInput
 from dame.plan_codec import SHIFT, plan_to_json
 from dame.plans import WEIGHTS, Plan
-from dame.protocols import DEFAULT, PROTOCOLS
+from dame.protocols import DEFAULT, PROTOCOLS, protocol_named
 from dame.protocols import plan as make_plan
 from dame.protocols.needed import alpha_needed, times_as_many, users_needed
 from dame.sizes import Sizes
@@ -39,6 +39,14 @@ def plan(
         str | None,
         typer.Option("--failure", metavar="P", help="Chance of a wrong location that is accepted (adaptive: 1e-6)."),
     ] = None,
+    survey_sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--survey-sizes",
+            metavar="SHARE",
+            help="Ask this share of the people for their number of records first, such as 0.1, when M is not known.",
+        ),
+    ] = None,
     between_sd: options.BetweenSd = "0",
     weights: options.Weights = WEIGHTS[0],
     bounds: options.Bounds = ("-1", "1"),
@@ -60,8 +68,10 @@ def plan(
         study=_identity(study, seed),
         weights=weights,
         between_sd=options.spread(between_sd),
-        choices=_choices(max_rounds, failure),
+        choices=_choices(max_rounds, failure, survey_sizes),
     )
+    if survey_sizes is not None and "survey" not in protocol_named(protocol).choices:
+        raise InvalidInput("survey-sizes", survey_sizes, f"absent with protocol {protocol}, which has no such round")
     result = _solve(wanted, protocol, users, alpha, target_error)
     if out is not None:
         output.write_json(out, _document(result))
@@ -125,12 +135,14 @@ def _competitors(wanted: _Wanted, plan: Plan) -> dict[str, float]:
     return {name: times_as_many(plan, wanted.by_users(name, plan.alpha)) for name in others}
 
 
-def _choices(max_rounds: str | None, failure: str | None) -> dict[str, float]:
+def _choices(max_rounds: str | None, failure: str | None, survey: str | None) -> dict[str, float]:
     choices: dict[str, float] = {}
     if max_rounds is not None:
         choices["max_rounds"] = options.whole_number("max-rounds", max_rounds, 1, 6)
     if failure is not None:
         choices["failure"] = checks.positive("failure", checks.number_from_text("failure", failure), 0.1)
+    if survey is not None:
+        choices["survey"] = checks.positive("survey-sizes", checks.number_from_text("survey-sizes", survey), 0.5)
     return choices
 
 

@@ -8,7 +8,7 @@ payload = report.encode(question)
 from dame.device.answer import answer
 from dame.device.assignment import participant_hash, round_of
 from dame.device.ledger import Ledger
-from dame.device.questions import Measure, Question, Vote, question_from_json, question_id
+from dame.device.questions import Measure, Question, SizeVote, Vote, question_from_json, question_id
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.reports import Report, report_bytes
 
@@ -19,6 +19,7 @@ __all__ = [
     "OneBit",
     "Question",
     "Report",
+    "SizeVote",
     "UnaryCode",
     "Vote",
     "answer",

@@ -1,4 +1,4 @@
-"""Questions: the public, frozen parameters of one round. Two kinds, `Vote` and `Measure`.
+"""Questions: the public, frozen parameters of one round: a `Vote`, a `SizeVote` or a `Measure`.
 
 A question is checked at birth, its privacy loss included: a device that holds a question object holds one whose exact
 loss is at most the α it names. Whoever wrote the JSON, a question that would spend more cannot be built.
@@ -10,7 +10,8 @@ import hashlib
 import itertools
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
@@ -86,10 +87,14 @@ class Vote(_Asked):
         """The one bin that a mean belongs to."""
         return min(max(math.floor((mean - self.origin) / self.width), 0), self.bins - 1)
 
+    def own_bin(self, person: Summary) -> int:
+        """The one bin that a person belongs to."""
+        return self.bin_of(person.mean)
+
     def marks(self, person: Summary) -> tuple[int, int]:
         """The first and the last bin that a person votes for; (1, 0) when for none."""
         # Everybody takes the same steps: neither the number of words nor the time may tell who votes.
-        around = self.marks_around(self.bin_of(person.mean))
+        around = self.marks_around(self.own_bin(person))
         return around if person.size >= self.min_size else (1, 0)
 
     def marks_around(self, bin_: int) -> tuple[int, int]:
@@ -118,9 +123,30 @@ class Vote(_Asked):
         """The question as a JSON object; thresholds as 16 hexadecimal digits: a JSON number is too short."""
         return {
             "kind": "vote",
-            **_plain(self),
-            "code": {"yes": _hex(self.code.yes), "no": _hex(self.code.no)},
+            **_plain(self, Vote.__slots__),
+            "code": code_json(self.code),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeVote(Vote):
+    """How many records have you? A vote for the class of sizes [2^j, 2^(j+1)) that holds yours; the last is open-ended.
+
+    Everybody marks exactly one class, whatever her records say. To the coins it is a vote like any other.
+    """
+
+    width: float = field(default=2.0, init=False)
+    origin: float = field(default=-1.0, init=False)
+    neighbours: int = field(default=0, init=False)
+    min_size: int = field(default=1, init=False)
+
+    def own_bin(self, person: Summary) -> int:
+        """The class of a person's number of records."""
+        return min(person.size.bit_length(), self.bins) - 1
+
+    def to_json(self) -> dict[str, object]:
+        """The question as a JSON object: only what may differ between two such questions."""
+        return {"kind": "size-vote", **_plain(self, ("bins",)), "code": code_json(self.code)}
 
 
 @lru_cache(maxsize=256)
@@ -209,10 +235,11 @@ class Measure(_Asked):
 
     def to_json(self) -> dict[str, object]:
         """The question as a JSON object."""
-        return {"kind": "measure", **_plain(self), "noise": noise_json(self.noise)}
+        return {"kind": "measure", **_plain(self, Measure.__slots__), "noise": noise_json(self.noise)}
 
 
 Question = Vote | Measure
+"""A SizeVote is a Vote."""
 
 
 def canonical(document: object) -> bytes:
@@ -234,30 +261,29 @@ def question_tag(question: Question) -> bytes:
 _SHARED = frozenset({"kind", "version", "study", "round", "alpha", "low", "high"})
 _VOTE = _SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
 _MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
+_KINDS = {"vote": _VOTE, "size-vote": _SHARED | {"bins", "code"}, "measure": _MEASURE}
 VERSION = 1
 
 
 def question_from_json(document: object) -> Question:
     """The question that a JSON object describes; anything missing, unknown or out of range is an InvalidInput."""
     kind = document.get("kind") if isinstance(document, dict) else document
-    if kind not in ("vote", "measure"):
-        raise InvalidInput("question kind", kind, "'vote' or 'measure'")
-    fields = dict(checks.keys("question", document, _VOTE if kind == "vote" else _MEASURE, frozenset()))
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InvalidInput("question kind", kind, "'vote', 'size-vote' or 'measure'")
+    fields = dict(checks.keys("question", document, _KINDS[kind], frozenset()))
     version = fields.pop("version")
     if type(version) is not int or version != VERSION:
         raise InvalidInput("question version", version, str(VERSION))
     del fields["kind"]
-    if kind == "vote":
-        return Vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]
+    if kind != "measure":
+        vote = Vote if kind == "vote" else SizeVote
+        return vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]
     return Measure(**{**fields, "noise": noise_from_json(fields["noise"])})  # type: ignore[arg-type]
 
 
-def _plain(question: Vote | Measure) -> dict[str, object]:
-    names = (name for kind in (_Asked, type(question)) for name in kind.__slots__)
-    return {
-        "version": VERSION,
-        **{name: getattr(question, name) for name in names if name not in ("code", "noise")},
-    }
+def _plain(question: Vote | Measure, own: Iterable[str]) -> dict[str, object]:
+    names = (name for name in (*_Asked.__slots__, *own) if name not in ("code", "noise"))
+    return {"version": VERSION, **{name: getattr(question, name) for name in names}}
 
 
 def code_json(code: UnaryCode) -> dict[str, object]:

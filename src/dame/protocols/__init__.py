@@ -63,8 +63,9 @@ def plan(
     once) or "precision" (by the square root of the effective size).
 
     `study` is the identity that keeps a device from answering twice; a random one is drawn when none is given.
-    Further choices go to the planner: `adaptive` takes `max_rounds` (1 to 6) and `failure` (the chance of a wrong
-    location that it may accept).
+    Further choices go to the planner: `adaptive` takes `max_rounds` (1 to 6), `failure` (the chance of a wrong
+    location that it may accept) and `survey` (the share of the users that is first asked for sizes, such as 0.1, when
+    M is but a guess).
     """
     try:
         low, high = bounds

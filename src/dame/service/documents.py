@@ -104,7 +104,7 @@ def _round_document(study: Study, row: RowMapping) -> dict[str, object]:
 
 
 def _histogram(study: Study, row: RowMapping) -> dict[str, object] | None:
-    if row["tally"] is None or row["kind"] != "vote":
+    if row["tally"] is None:
         return None
     votes = Tally.from_json(json.loads(row["tally"]), question_from_json(json.loads(row["question"])))
     histogram = vote_histogram(study.plan, votes)
@@ -112,9 +112,9 @@ def _histogram(study: Study, row: RowMapping) -> dict[str, object] | None:
 
 
 def _window(study: Study, row: RowMapping) -> dict[str, object] | None:
-    if row["question"] is None or row["kind"] != "measure":
+    # By the question, not by the plan: after a survey of sizes a round may vote that was planned to measure.
+    question = None if row["question"] is None else question_from_json(json.loads(row["question"]))
+    if not isinstance(question, Measure):
         return None
-    question = question_from_json(json.loads(row["question"]))
-    assert isinstance(question, Measure)
     centre, low, high = window_ends(study.plan.brief, question)
     return {"centre": centre, "low": low, "high": high}

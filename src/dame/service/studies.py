@@ -16,8 +16,8 @@ from dame.client.signed import participant_name, plan_identity
 from dame.device.assignment import round_of
 from dame.device.questions import canonical
 from dame.errors import InvalidInput
-from dame.plan_codec import plan_to_json
-from dame.plans import Plan, VoteRound
+from dame.plan_codec import plan_to_json, round_kind
+from dame.plans import Plan
 from dame.protocols import first, plan_from_json
 from dame.service import auth
 from dame.service.database import Database
@@ -111,7 +111,7 @@ class Studies:
                 "study_id": study_id,
                 "round": index,
                 "name": round_.name,
-                "kind": "vote" if isinstance(round_, VoteRound) else "measure",
+                "kind": round_kind(round_),
                 "state": "waiting",
                 "close_at_count": schedule.count_of(index),
                 "deadline": schedule.deadline_of(index),

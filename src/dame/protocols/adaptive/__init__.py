@@ -12,9 +12,11 @@ from typing import Any
 
 from dame import checks
 from dame.device.questions import Measure, Question
+from dame.errors import InvalidInput
 from dame.estimate import Estimate, Reading, estimate_from_reading, read_measure, saturation, widened
-from dame.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.plans import Brief, MeasureRound, Plan, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
+from dame.protocols.adaptive import survey as sizes_survey
 from dame.protocols.adaptive.locate import PAIR, elected_centre
 from dame.protocols.adaptive.search import best_design
 from dame.protocols.base import Protocol, forecast
@@ -37,19 +39,33 @@ class Adaptive(Protocol):
 
     name = "adaptive"
     summary = "locate, refine, finish with single bits: close to the information limit (the default)"
-    details = frozenset({"frontier_ratio"})
-    choices = frozenset({"max_rounds", "failure"})
+    details = frozenset({"frontier_ratio", sizes_survey.FAILURE_DETAIL})
+    choices = frozenset({"max_rounds", "failure", "survey"})
     kinds = tuple(
-        (first, *(MeasureRound,) * more)
+        (*before, first, *(MeasureRound,) * more)
+        for before in ((), (SizeRound,))
         for first in (VoteRound, MeasureRound)
         for more in range(first is VoteRound, MOST_ROUNDS)
     )
 
-    def plan(self, brief: Brief, *, max_rounds: int = ROUNDS, failure: float = FAILURE, **choices: Any) -> Plan:
-        """The study with the least predicted worst-case error in at most `max_rounds` rounds."""
+    def plan(
+        self,
+        brief: Brief,
+        *,
+        max_rounds: int = ROUNDS,
+        failure: float = FAILURE,
+        survey: float | None = None,
+        **choices: Any,
+    ) -> Plan:
+        """The study with the least predicted worst-case error in at most `max_rounds` rounds.
+
+        With `survey`, so large a share of the users is asked for their sizes first, in a round of its own.
+        """
         checks.whole("max_rounds", max_rounds, 1, MOST_ROUNDS)
         checks.positive("failure", failure, 0.1)
         details = {"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)}
+        if survey is not None:
+            return self._surveyed(brief, max_rounds, failure, checks.positive("survey", survey, 0.5), details)
         if brief.users_differ:
             rounds, outlook = differing.plan_rounds(brief, max_rounds)
             promise = forecast(brief, outlook.average)
@@ -59,20 +75,44 @@ class Adaptive(Protocol):
         promise = forecast(brief, design.after.worst, design.failure)
         return Plan(protocol=self.name, brief=brief, rounds=design.rounds, forecast=promise, details=details)
 
+    def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float, details: dict[str, float]) -> Plan:
+        """A plan that begins with a survey of sizes; the rounds after it stand for what they will be."""
+        if brief.users_differ:
+            raise InvalidInput("survey", share, "absent where users differ: sizes are not used there")
+        design = best_design(sizes_survey.rest_of(brief, share), max_rounds, failure)
+        return Plan(
+            protocol=self.name,
+            brief=brief,
+            rounds=(sizes_survey.survey_round(brief, share), *sizes_survey.scaled(design.rounds, 1 - share)),
+            forecast=forecast(brief, design.after.worst, design.failure),
+            details={**details, sizes_survey.FAILURE_DETAIL: failure},
+            notes=("the rounds after the survey are designed for the sizes that it finds; foretold for those assumed",),
+        )
+
     def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
         """The next question around what the rounds before say."""
+        first = plan.rounds[0]
+        if isinstance(first, SizeRound):
+            if not tallies:
+                return first.ask(plan.brief, 0)
+            later = self.question(sizes_survey.continued(plan, tallies[0]), tallies[1:])
+            return replace(later, round=len(tallies))
         if plan.brief.users_differ:
             return differing.question(plan, tallies)
         index = len(tallies)
         round_ = plan.rounds[index]
         if isinstance(round_, VoteRound):
             return round_.ask(plan.brief, index)
+        assert isinstance(round_, MeasureRound)
         if not tallies:
             return round_.ask(plan.brief, 0, centre=0.0)
         return _recovering(plan, tallies, round_).ask(plan.brief, index, _centre(plan, tallies))
 
     def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
         """The reading of the last round, with a wider interval where its window was saturated."""
+        if isinstance(plan.rounds[0], SizeRound):
+            later = self.estimate(sizes_survey.continued(plan, tallies[0]), tallies[1:])
+            return replace(later, users=(tallies[0].reports, *later.users))
         if plan.brief.users_differ:
             return differing.estimate(plan, tallies)
         users = [tally.reports for tally in tallies]

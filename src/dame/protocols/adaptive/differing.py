@@ -101,6 +101,7 @@ def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
     round_ = plan.rounds[len(tallies)]
     if isinstance(round_, VoteRound):
         return round_.ask(plan.brief, len(tallies))
+    assert isinstance(round_, MeasureRound), "no sizes are surveyed where users differ"
     heard = [tally for tally in tallies if tally.reports]
     left, right = WHOLE
     if heard:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeasureRound, Round
+from dame.plans import Brief, MeanRound, MeasureRound
 from dame.protocols.adaptive.course import Course, MeasureDesign, best_measure, known_within
 from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
 from dame.theory import privacy_factor
@@ -32,7 +32,7 @@ FEWEST_VOTING_RECORDS = 16
 class Start:
     """A first round, the course after it, and the chance that it misleads."""
 
-    round: Round
+    round: MeanRound
     after: Course
     failure: float
 
@@ -41,7 +41,7 @@ class Start:
 class Design:
     """A whole study that the planner considers."""
 
-    rounds: tuple[Round, ...]
+    rounds: tuple[MeanRound, ...]
     after: Course
     failure: float
 
@@ -55,6 +55,12 @@ def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
         firsts = FIRST_SHARES if rounds <= 3 or len(best.rounds) == 1 else _near(best.rounds[0].share)
         best = _better([best, *search.designs(rounds, firsts)])
     return _better([best, *search.around(best)])
+
+
+def design_with_shares(brief: Brief, shares: Sequence[float], most_failure: float) -> Design:
+    """The best design whose rounds have the given shares of the users."""
+    search = _Search(brief, most_failure)
+    return search.plain() if len(shares) == 1 else _better(list(search.with_shares(shares)))
 
 
 def _better(designs: Sequence[Design]) -> Design:
@@ -88,6 +94,10 @@ class _Search:
                 for growth in growths:
                     yield self._follow(start, _shares(first, growth, rounds))
 
+    def with_shares(self, shares: Sequence[float]) -> Iterator[Design]:
+        """A design for each way to begin."""
+        return (self._follow(start, shares) for start in self._starts(shares[0]))
+
     def around(self, best: Design) -> Iterator[Design]:
         """Designs like the best one, with somewhat other shares."""
         shares = [round_.share for round_ in best.rounds]
@@ -108,7 +118,7 @@ class _Search:
             if failure <= self._most_failure:
                 yield self._start(vote, course_after_vote(vote, self._users(share)), failure)
 
-    def _start(self, round_: Round, after: Course, failure: float) -> Start:
+    def _start(self, round_: MeanRound, after: Course, failure: float) -> Start:
         return Start(round=replace(round_, error_after=math.sqrt(after.worst)), after=after, failure=failure)
 
     def _follow(self, start: Start, shares: Sequence[float]) -> Design:

@@ -1,6 +1,7 @@
 // The one place where private records are read: `answer(question, records)`.
 
-import { discreteLaplace, SystemCoins } from "./coins.js";
+import { bitLength, discreteLaplace, SystemCoins } from "./coins.js";
+import { isVote } from "./questions.js";
 import { clamp, summarise } from "./records.js";
 import { encode } from "./reports.js";
 
@@ -21,7 +22,7 @@ export function answerWithCoins(question, records, coins) {
 }
 
 function drawn(question, person, coins) {
-  if (question.kind === "vote") return votedBits(question, person, coins);
+  if (isVote(question)) return votedBits(question, person, coins);
   if (question.noise.kind === "laplace") return noisyPoint(question, person, coins);
   const arm = question.dither ? coins.words(1)[0] >> 63n : 0n;
   const bit = coins.words(1)[0] < threshold(question, person, Number(arm)) ? 1n : 0n;
@@ -32,8 +33,16 @@ function drawn(question, person, coins) {
 
 /** The first and the last bin that a person votes for; [1, 0] when for none. */
 export function marks(question, person) {
-  const around = marksAround(question, binOf(question, person.mean));
+  const own = ownBin(question, person);
+  if (question.kind === "size-vote") return [own, own];
+  const around = marksAround(question, own);
   return BigInt(person.size) >= question.min_size ? around : [1, 0];
+}
+
+/** The one bin that a person belongs to: by her mean, or by her number of records, in classes 1, 2 – 3, 4 – 7, … */
+export function ownBin(question, { size, mean }) {
+  if (question.kind === "vote") return binOf(question, mean);
+  return Math.min(bitLength(BigInt(size)), Number(question.bins)) - 1;
 }
 
 /** The one bin that a mean belongs to. */

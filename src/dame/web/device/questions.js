@@ -1,4 +1,4 @@
-// Questions: the public, frozen parameters of one round. Two kinds, `vote` and `measure`.
+// Questions: the public, frozen parameters of one round. Three kinds: `vote`, `size-vote` and `measure`.
 //
 // A question is checked when it is read, its privacy loss included: whoever wrote the document, a question that would
 // spend more than its α cannot be built. Its fields have the names of the document; integers are BigInts.
@@ -13,6 +13,7 @@ import { sha256 } from "./sha256.js";
 const SHARED = ["kind", "version", "study", "round", "alpha", "low", "high"];
 const OWN = {
   vote: ["bins", "width", "origin", "neighbours", "min_size", "code"],
+  "size-vote": ["bins", "code"],
   measure: ["centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"],
 };
 const INTEGERS = {
@@ -40,10 +41,17 @@ const DOUBLES = {
 };
 const READ = { study: (text) => printable("study", text, 128), code: codeOf, noise: noiseOf };
 
+/** Whether a question asks for marks: in the bin of a mean, or in the class of a number of records. */
+export function isVote({ kind }) {
+  return kind === "vote" || kind === "size-vote";
+}
+
 /** The question that a document (of `parse`) describes; InvalidInput for anything missing, unknown or out of range. */
 export function questionOf(document) {
   const kind = document !== null && typeof document === "object" ? document.kind : document;
-  if (kind !== "vote" && kind !== "measure") throw new InvalidInput("question kind", kind, "'vote' or 'measure'");
+  if (typeof kind !== "string" || !Object.hasOwn(OWN, kind)) {
+    throw new InvalidInput("question kind", kind, "'vote', 'size-vote' or 'measure'");
+  }
   const names = [...SHARED, ...OWN[kind]];
   keys("question", document, names);
   const question = Object.fromEntries(names.map((name) => [name, field(name, document[name])]));
@@ -99,7 +107,7 @@ function checkPairs(question) {
       "two different numbers, the smaller one first",
     );
   }
-  if (question.kind === "vote") return;
+  if (isVote(question)) return;
   if (!(question.right - question.left >= 1e-12)) {
     throw new InvalidInput(
       "window",
@@ -116,13 +124,13 @@ function checkPairs(question) {
 
 function checkBudget(question) {
   if (!honest(question)) {
-    const what = question.kind === "vote" ? "thresholds" : "noise";
+    const what = isVote(question) ? "thresholds" : "noise";
     throw new InvalidInput(what, "a larger loss", `such that the privacy loss is at most alpha = ${question.alpha}`);
   }
 }
 
 function honest(question) {
-  if (question.kind === "vote")
+  if (isVote(question))
     return voteRatios(question).every(([up, down]) => withinBudget(up, down, question.alpha));
   const { noise, alpha } = question;
   if (noise.kind === "laplace") {
@@ -133,7 +141,7 @@ function honest(question) {
 }
 
 /** The likelihood ratios of every pair of votes, as [numerator, denominator]. */
-function voteRatios({ bins, neighbours, code }) {
+function voteRatios({ bins, neighbours = 0n, code }) {
   return differences(Number(bins), Number(neighbours)).map(([gained, lost]) => [
     code.yes ** gained * (WORD - code.no) ** lost,
     code.no ** gained * (WORD - code.yes) ** lost,
@@ -167,7 +175,7 @@ function only([first, last], [start, end]) {
 
 function written(question) {
   const hexed = (part, names) => ({ ...part, ...Object.fromEntries(names.map((name) => [name, hex16(part[name])])) });
-  if (question.kind === "vote") return { ...question, code: hexed(question.code, ["yes", "no"]) };
+  if (isVote(question)) return { ...question, code: hexed(question.code, ["yes", "no"]) };
   return question.noise.kind === "one-bit" ? { ...question, noise: hexed(question.noise, ["low", "high"]) } : question;
 }
 

@@ -7,6 +7,7 @@
 import { fromHex, fromInteger, toHex, toInteger } from "./bytes.js";
 import { bitLength } from "./coins.js";
 import { RejectedReport } from "./errors.js";
+import { isVote } from "./questions.js";
 
 export const TAG_BYTES = 8;
 
@@ -17,7 +18,7 @@ export function tagOf(question) {
 
 /** The number of bits of a value. */
 export function reportBits(question) {
-  if (question.kind === "vote") return Number(question.bins);
+  if (isVote(question)) return Number(question.bins);
   if (question.noise.kind === "one-bit") return question.dither ? 2 : 1;
   return bitLength(valueRange(question)[1]) + 1;
 }

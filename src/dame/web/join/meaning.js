@@ -1,16 +1,19 @@
-// What a report could mean: how likely the very same report would be, had the person's average been another one.
+// What a report could mean: how likely the very same report would be, had the person's average been another one, or,
+// where the question is for it, her number of records.
 //
 // These are doubles for people to look at. What protects the person is exact: see device/questions.js.
 
-import { binOf, marksAround, pointOf, threshold } from "../device/answer.js";
+import { marks, pointOf, threshold } from "../device/answer.js";
 import { WORD } from "../device/exact.js";
+import { isVote } from "../device/questions.js";
 
 const PLACES = 41;
 
-/** {places, silent}: for averages across the bounds {mean, from, to, likelihood}, relative to the largest likelihood.
+/** {places, silent}: for averages (or classes of sizes) across the bounds {mean, from, to, likelihood}, relative to the largest likelihood.
  *
  * `silent` is the likelihood for somebody with too few records to vote; null where everybody's answer counts. */
 export function possibilities(question, value, size) {
+  if (question.kind === "size-vote") return { places: classesOf(question, value), silent: null };
   const vote = question.kind === "vote";
   const counted = vote && BigInt(size) < question.min_size ? Number(question.min_size) : size;
   const places = vote ? bins(question).filter(({ from, to }) => from < to) : evenly(question);
@@ -24,9 +27,16 @@ export function possibilities(question, value, size) {
   };
 }
 
+function classesOf(question, value) {
+  const log = logLikelihood(question, value);
+  const places = bins(question).map((place) => ({ ...place, log: log({ size: place.from, mean: 0 }) }));
+  const largest = Math.max(...places.map((place) => place.log));
+  return places.map((place) => ({ ...place, likelihood: Math.exp(place.log - largest) }));
+}
+
 /** For a report, a function of the person: the logarithm of its probability, up to a number that is the same for all. */
 export function logLikelihood(question, value) {
-  if (question.kind === "vote") return voteLog(question, value);
+  if (isVote(question)) return voteLog(question, value);
   if (question.noise.kind === "laplace") {
     return (person) => -Math.abs(Number(value - pointOf(question, person))) / Number(question.noise.scale);
   }
@@ -45,16 +55,18 @@ function voteLog(question, value) {
   const blank = Math.log(Number(WORD - yes) / Number(WORD - no));
   const bits = value.toString(2); // the last letter is bin 0
   return (person) => {
-    if (BigInt(person.size) < question.min_size) return 0; // the empty vote, which all others are compared with
-    const [first, last] = marksAround(question, binOf(question, person.mean));
-    let sum = 0;
+    const [first, last] = marks(question, person);
+    let sum = 0; // that of the empty vote, which all others are compared with
     for (let bin = first; bin <= last; bin += 1) sum += bits[bits.length - 1 - bin] === "1" ? marked : blank;
     return sum;
   };
 }
 
-/** The bins of a vote in the study's units. */
+/** The bins of a vote in the study's units, or the classes of numbers of records. */
 export function bins(question) {
+  if (question.kind === "size-vote") {
+    return Array.from({ length: Number(question.bins) }, (_, index) => ({ from: 2 ** index, to: 2 ** (index + 1) - 1 }));
+  }
   const edge = (index) => Math.min(Math.max(question.origin + index * question.width, -1), 1);
   return Array.from({ length: Number(question.bins) }, (_, index) => {
     const [from, to] = [outer(question, edge(index)), outer(question, edge(index + 1))];

@@ -1,7 +1,9 @@
 // What the participant sees of the question, of her numbers and of her report.
 
+import { ownBin } from "../device/answer.js";
 import { fromHex } from "../device/bytes.js";
 import { WORD } from "../device/exact.js";
+import { isVote } from "../device/questions.js";
 import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
 import { barChart, grouped, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
@@ -59,6 +61,12 @@ function odds(factor) {
 
 /** The question as one would ask a person. */
 export function inWords(question) {
+  if (question.kind === "size-vote") {
+    return (
+      `How many numbers have you: 1, 2 – 3, 4 – 7, and so on? Your device marks one of ${plural(Number(question.bins), "class", "classes")}, and ` +
+      "then flips a coin for every class, so that each mark may be true or false. What your numbers are plays no part."
+    );
+  }
   if (question.kind === "vote") {
     const few =
       question.min_size > 1n
@@ -156,7 +164,7 @@ export function showReport(question, value, hex, person) {
 }
 
 function sentence(question, value) {
-  if (question.kind === "vote") {
+  if (isVote(question)) {
     const ones = value.toString(2).replaceAll("0", "").length;
     return `${plural(Number(question.bins), "bit")}, one for each range; ${count(ones)} of them ${ones === 1 ? "is" : "are"} 1.`;
   }
@@ -168,7 +176,7 @@ function sentence(question, value) {
 }
 
 function bitList(question, value, bits) {
-  const ranges = question.kind === "vote" ? bins(question) : [];
+  const ranges = isVote(question) ? bins(question) : [];
   const shown = Array.from({ length: Math.min(bits, MOST_BITS) }, (_, index) => {
     const one = (value >> BigInt(index)) & 1n;
     const title = ranges[index] ? inRange(ranges[index]) : null;
@@ -201,26 +209,37 @@ function drawMeaning(question, value, person) {
   const size = person?.size ?? 1;
   const { places, silent } = possibilities(question, value, size);
   const least = places.reduce((low, { likelihood }) => Math.min(low, likelihood), silent ?? 1);
+  const what = question.kind === "size-vote" ? "class" : "average";
   byId("meaning-text").textContent =
-    `${bitSentence(question, value, size)}Each bar is an average that you might have; its height says how likely this very report would ` +
-    `then be, compared with the average that fits best. No average is ruled out: the least likely has ${percent(least, 1)}, and ` +
+    `${bitSentence(question, value, size)}Each bar is ${what === "class" ? "a class" : "an average"} that you might have; its height says how likely this very report would ` +
+    `then be, compared with the ${what} that fits best. No ${what} is ruled out: the least likely has ${percent(least, 1)}, and ` +
     `α = ${short(question.alpha, 4)} allows none below ${percent(Math.exp(-question.alpha), 1)}.` +
     (silent === null ? "" : ` Somebody with too few numbers to vote has ${percent(silent, 1)}.`);
-  const own = person && isVoter(question, person) ? outer(question, person.mean) : null;
+  const own = ownPlace(question, person);
   const place = byId("meaning");
   const draw = () =>
-    fill(place, meaningChart(question, places, own, widthOf(place)), h("figcaption", {}, caption(person, own)));
+    fill(place, meaningChart(question, places, own, widthOf(place)), h("figcaption", {}, caption(question, person, own)));
   draw();
   addEventListener("resize", draw);
+}
+
+/** Where the person herself is on the chart; null where she is not on it. */
+function ownPlace(question, person) {
+  if (!person) return null;
+  if (question.kind === "size-vote") return ownBin(question, person);
+  return isVoter(question, person) ? outer(question, person.mean) : null;
 }
 
 function isVoter(question, { size }) {
   return question.kind !== "vote" || BigInt(size) >= question.min_size;
 }
 
-function meaningChart({ low, high }, places, own, width) {
-  const bars = places.map((place) => ({
-    ...asBar(place),
+function meaningChart(question, places, own, width) {
+  const sizes = question.kind === "size-vote";
+  const [low, high] = sizes ? [0, places.length] : [question.low, question.high];
+  const shown = sizes ? places.map((place, index) => ({ ...asBar(place), from: index, to: index + 1 })) : places.map(asBar);
+  const bars = shown.map((place) => ({
+    ...place,
     own: own !== null && place.from <= own && (own < place.to || place.to >= high),
   }));
   return barChart({
@@ -229,11 +248,15 @@ function meaningChart({ low, high }, places, own, width) {
     high,
     bars: grouped(bars, MOST_BARS, (one, other) => Math.max(one, other)),
     guides: [0, 0.5, 1],
-    label: "How likely this report is for each possible average",
+    label: `How likely this report is for each possible ${sizes ? "number of records" : "average"}`,
   });
 }
 
-function caption(person, own) {
+function caption(question, person, own) {
+  if (question.kind === "size-vote") {
+    const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
+    return `Possible numbers of records: bar 0 is 1, and every further bar twice as many.${yours}`;
+  }
   if (!person) return "Possible averages, for somebody with one number.";
   const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
   return `Possible averages, for somebody with as many numbers as you.${yours}`;
@@ -244,7 +267,7 @@ function asBar({ from, to, likelihood }) {
 }
 
 function bitSentence(question, value, size) {
-  if (question.kind === "vote" || question.noise.kind === "laplace") return "";
+  if (isVote(question) || question.noise.kind === "laplace") return "";
   const [lowest, highest] = [-1, 1].map((mean) => bitChance(question, value, { size, mean }));
   const bit = value & 1n;
   return (

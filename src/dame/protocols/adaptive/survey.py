@@ -1,0 +1,177 @@
+"""A survey of sizes, for when nobody knows M: its votes tell M, and the rounds after it are designed for that.
+
+Coins hide a lot: among 1000 people at α = 0.6, the share of a class of sizes is known up to 0.1. The votes are
+therefore read in the light of plausible laws (the one that was assumed and the same for larger or smaller sizes, bells
+and power laws on a logarithmic scale), and believed on their own only as far as they contradict all of these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dame.crowd import SIZE_CLASSES
+from dame.device.questions import SizeVote
+from dame.device.randomisers import UnaryCode
+from dame.plans import Brief, MeanRound, MeasureRound, Plan, SizeRound
+from dame.protocols.adaptive.search import design_with_shares
+from dame.sizes import Sizes
+from dame.tally import Tally
+
+Floats = NDArray[np.float64]
+
+SHARE = 0.1
+FAILURE_DETAIL = "failure"
+"""Under this name a plan keeps the accepted chance of a wrong location for the rounds that are designed later."""
+SPARE_CLASSES = 6
+"""Sizes may be so many doublings larger than was assumed."""
+FEWEST_CLASSES = 12
+POINTS = 4
+"""A class of sizes is stood for by so many sizes, evenly apart on a logarithmic scale."""
+GRAIN = 0.03
+"""Relative error of a mean weight, from not knowing where in their classes the sizes lie."""
+DIGITS = 9
+"""Numbers of a round are rounded to so many digits, so that every machine asks the very same question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The sizes that a survey found, and the relative error of the mean weight that is computed from them."""
+
+    sizes: Sizes
+    error: float
+
+
+def survey_round(brief: Brief, share: float) -> SizeRound:
+    """Votes for classes of sizes, with room for sizes that are much larger than was assumed."""
+    points, weights = brief.sizes.nodes()
+    large = int(points[min(int(np.searchsorted(np.cumsum(weights), 0.999)), len(points) - 1)])
+    classes = min(max(large.bit_length() + SPARE_CLASSES, FEWEST_CLASSES), SIZE_CLASSES)
+    return SizeRound(name="survey", share=share, bins=classes, code=UnaryCode.optimised(brief.alpha))
+
+
+def rest_of(brief: Brief, share: float) -> Brief:
+    """The brief of what remains after a survey."""
+    return replace(brief, users=max(round(brief.users * (1 - share)), 1))
+
+
+def scaled(rounds: Sequence[MeanRound], factor: float) -> tuple[MeanRound, ...]:
+    """The rounds with shares multiplied by a factor."""
+    return tuple(replace(round_, share=round_.share * factor) for round_ in rounds)
+
+
+def continued(plan: Plan, survey: Tally) -> Plan:
+    """The plan of what follows a survey, for the sizes that it found."""
+    first, *rest = plan.rounds
+    found = found_sizes(survey, plan.brief.sizes)
+    brief = replace(rest_of(plan.brief, first.share), sizes=found.sizes)
+    shares = tuple(round_.share / (1 - first.share) for round_ in rest)
+    rounds = _designed(brief, shares, float(plan.details.get(FAILURE_DETAIL, 0.0)), found.error)
+    return replace(plan, brief=brief, rounds=rounds)
+
+
+@lru_cache(maxsize=64)
+def _designed(brief: Brief, shares: tuple[float, ...], most_failure: float, error: float) -> tuple[MeanRound, ...]:
+    rounds = design_with_shares(brief, shares, most_failure).rounds
+    before = (1.0, *(round_.error_after for round_ in rounds))
+    return tuple(_doubting(_rounded(round_), error, was) for round_, was in zip(rounds, before, strict=False))
+
+
+def _doubting(round_: MeanRound, error: float, before: float) -> MeanRound:
+    """The round, with an interval that counts the error of the mean weight: as far as the centre before it was off."""
+    if not isinstance(round_, MeasureRound) or not round_.fitted:
+        return round_
+    return replace(
+        round_,
+        slope_low=round_.slope_low * (1 - min(2 * error, 0.5)),
+        slope_high=round_.slope_high * (1 + min(2 * error, 0.5)),
+        systematic=min(math.hypot(round_.systematic, error * before), 1.0),
+    )
+
+
+def _rounded(round_: MeanRound) -> MeanRound:
+    values = {field.name: getattr(round_, field.name) for field in fields(round_) if field.name != "share"}
+    digits = {name: float(f"{value:.{DIGITS}g}") for name, value in values.items() if isinstance(value, float)}
+    return replace(round_, **digits)  # type: ignore[arg-type]  # only fields that are numbers
+
+
+# --- from votes to M
+
+
+def found_sizes(survey: Tally, assumed: Sizes) -> Found:
+    """The sizes that the votes speak for; those assumed if nobody voted."""
+    vote = survey.question
+    assert isinstance(vote, SizeVote)
+    if not survey.reports:
+        return Found(sizes=assumed, error=GRAIN)
+    seen = np.array([vote.code.debias(survey.mean(class_)) for class_ in range(vote.bins)])
+    variance = vote.code.variance(0.0) / survey.reports
+    laws = np.array(list(_plausible(class_shares(assumed, vote.bins))))
+    chances = special.softmax(-((laws - seen) ** 2).sum(axis=1) / (2 * variance))
+    believed = chances @ laws
+    # What no plausible law explains is believed as far as it exceeds what coins do (James and Stein's estimate).
+    surprise = seen - believed
+    trust = max(1 - len(seen) * variance / float(surprise @ surprise), 0.0)
+    shares = _on_simplex(believed + trust * surprise)
+    roots = np.array([np.mean(np.sqrt(_points(class_))) for class_ in range(vote.bins)])
+    weight = float(shares @ roots)
+    among_laws = float(chances @ (laws @ roots - believed @ roots) ** 2)
+    own_noise = trust**2 * variance * float(roots[shares > 0] @ roots[shares > 0])
+    return Found(sizes=_spread_out(shares), error=_few_digits(math.sqrt(among_laws + own_noise) / weight + GRAIN))
+
+
+def class_shares(sizes: Sizes, classes: int) -> Floats:
+    """The share of users in each class [2^j, 2^(j+1)) of sizes, the last one open-ended."""
+    above = sizes.survival(2.0 ** np.arange(classes))
+    return np.append(above[:-1] - above[1:], above[-1])
+
+
+def _plausible(assumed: Floats) -> Iterator[Floats]:
+    """Laws of the class: the assumed one and its shifts, bells of any place and width, power laws cut anywhere."""
+    classes = len(assumed)
+    for shift in range(-classes // 2, classes // 2 + 1):
+        yield _shifted(assumed, shift)
+    edges = np.arange(1, classes)
+    for middle in np.arange(0.0, classes, 0.5):
+        for width in (0.25, 0.5, 1.0, 2.0):
+            yield np.diff(special.ndtr((edges - middle) / width), prepend=0.0, append=1.0)
+    for last in range(1, classes):
+        for exponent in (1.25, 1.5, 1.75, 2.0, 2.5):
+            # The sum of 1/size^exponent over a class is a difference of two of Hurwitz' zeta functions.
+            law = -np.diff(special.zeta(exponent, 2.0 ** np.arange(last + 2)))
+            yield np.append(law / law.sum(), np.zeros(classes - 1 - last))
+
+
+def _shifted(law: Floats, shift: int) -> Floats:
+    """The law of sizes 2^shift times as large; what would leave the classes stays in the last of them."""
+    places = np.clip(np.arange(len(law)) + shift, 0, len(law) - 1)
+    return np.asarray(np.bincount(places, law, len(law)), dtype=np.float64)
+
+
+def _on_simplex(shares: Floats) -> Floats:
+    """The nearest numbers that are not negative and have sum 1."""
+    falling = np.sort(shares)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
+    return np.asarray(np.maximum(shares - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
+
+
+def _spread_out(shares: Floats) -> Sizes:
+    weights: dict[int, float] = {}
+    for class_, share in enumerate(shares):
+        for size in _points(class_):
+            weights[size] = weights.get(size, 0.0) + _few_digits(float(share)) / POINTS
+    return Sizes.from_weights(weights)
+
+
+def _points(class_: int) -> list[int]:
+    return [int(2 ** (class_ + (point + 0.5) / POINTS)) for point in range(POINTS)]
+
+
+def _few_digits(value: float) -> float:
+    return round(value, DIGITS)
