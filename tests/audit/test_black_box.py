@@ -18,7 +18,7 @@ from dame.audit.events import candidates
 from dame.audit.known_bad import known_bad
 from dame.audit.runs import kinds, sampled
 from dame.device import answer
-from dame.device.questions import Vote, question_id
+from dame.device.questions import SizeVote, Vote, question_id
 from dame.device.records import summarise
 from dame.device.reports import Report
 from dame.errors import InvalidInput
@@ -137,7 +137,10 @@ def test_suspects_differ_in_size_and_reach_both_ends(name):
     lists = suspects(question)
     people = [summarise(records, question.low, question.high) for records in lists.values()]
     assert len({person.size for person in people}) > 1
-    if isinstance(question, Vote):
+    if isinstance(question, SizeVote):
+        assert {question.own_bin(person) for person in people} >= {0, 1, question.bins - 1}
+        assert {person.mean for person in people} == {-1.0, 1.0}
+    elif isinstance(question, Vote):
         marks = {question.marks(person) for person in people}
         assert (1, 0) in marks, "somebody votes for nothing"
         assert {question.bin_of(person.mean) for person in people} >= {0, question.bins - 1}

@@ -9,7 +9,7 @@ from dame import audit
 from dame.audit.cases import ALPHAS, POPULATIONS, Case, cases, four_rounds, outcomes, reachable
 from dame.audit.exact import check_question
 from dame.checks import ALPHA_RANGE
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.estimate import Estimate
 from dame.protocols import PROTOCOLS
@@ -48,6 +48,7 @@ def assert_every_kind_of_question_appears(found: list[Case]) -> None:
     assert {vote.neighbours for vote in votes} == {0, 1}
     assert min(vote.bins for vote in votes) == 1
     assert max(vote.bins for vote in votes) > 100
+    assert any(isinstance(vote, SizeVote) for vote in votes)
     assert {type(measure.noise) for measure in measures} == {OneBit, DiscreteLaplace}
     assert any(measure.dither for measure in measures)
     assert {-1.0, 1.0} <= {measure.centre for measure in measures}, "centres at the very ends"

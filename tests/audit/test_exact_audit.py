@@ -26,7 +26,7 @@ from dame.device.questions import Measure, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.records import Summary
 from tests.device.enumeration import exact_law, largest_ratio
-from tests.device.strategies import measures, questions, votes
+from tests.device.strategies import measures, questions, size_votes, votes
 
 ALPHAS = (1e-6, 0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0)
 MUTANTS = known_bad()
@@ -51,7 +51,7 @@ def test_any_question_that_can_be_built_passes(question):
     assert check.passed, check
 
 
-@given(st.one_of(votes(most_bins=4), measures()))
+@given(st.one_of(votes(most_bins=4), size_votes(most_bins=4), measures()))
 @settings(max_examples=40)
 def test_the_exact_loss_is_that_of_the_enumeration(question):
     """Two judges: this one reads thresholds, the other runs through all cells of words."""

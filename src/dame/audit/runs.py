@@ -34,7 +34,7 @@ def kinds(alpha: float) -> dict[str, Question]:
             study="audit", round=0, alpha=alpha, bins=8, width=0.25, neighbours=1, min_size=3, code=paper
         ),
         "vote": Vote(study="audit", round=0, alpha=alpha, bins=8, width=0.25, min_size=3, code=one_hot),
-        "vote for a size": SizeVote(study="audit", round=0, alpha=alpha, bins=4, code=one_hot),
+        "vote for a size": SizeVote(study="audit", round=0, alpha=alpha, bins=8, code=one_hot),
         "one bit": Measure(study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, noise=bit),
         "one bit, dithered": Measure(
             study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, dither=0.3, noise=bit

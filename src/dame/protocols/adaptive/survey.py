@@ -34,8 +34,8 @@ SPARE_CLASSES = 6
 FEWEST_CLASSES = 12
 POINTS = 4
 """A class of sizes is stood for by so many sizes, evenly apart on a logarithmic scale."""
-GRAIN = 0.03
-"""Relative error of a mean weight, from not knowing where in their classes the sizes lie."""
+GRAIN = math.log(2) / 4
+"""Relative error of the root of a size of which only the class is known: at worst, it is at either end."""
 DIGITS = 9
 """Numbers of a round are rounded to so many digits, so that every machine asks the very same question."""
 
@@ -84,14 +84,17 @@ def _designed(brief: Brief, shares: tuple[float, ...], most_failure: float, erro
 
 
 def _doubting(round_: MeanRound, error: float, before: float) -> MeanRound:
-    """The round, with an interval that counts the error of the mean weight: as far as the centre before it was off."""
+    """The round, with an interval that counts the error of the mean weight: as far as the centre before it was off.
+
+    Two arms measure their slope, and with it the weight.
+    """
     if not isinstance(round_, MeasureRound) or not round_.fitted:
         return round_
     return replace(
         round_,
         slope_low=round_.slope_low * (1 - min(2 * error, 0.5)),
         slope_high=round_.slope_high * (1 + min(2 * error, 0.5)),
-        systematic=min(math.hypot(round_.systematic, error * before), 1.0),
+        systematic=min(math.hypot(round_.systematic, 0.0 if round_.dither else error * before), 1.0),
     )
 
 
@@ -109,7 +112,7 @@ def found_sizes(survey: Tally, assumed: Sizes) -> Found:
     vote = survey.question
     assert isinstance(vote, SizeVote)
     if not survey.reports:
-        return Found(sizes=assumed, error=GRAIN)
+        return Found(sizes=assumed, error=_few_digits(GRAIN))
     seen = np.array([vote.code.debias(survey.mean(class_)) for class_ in range(vote.bins)])
     variance = vote.code.variance(0.0) / survey.reports
     laws = np.array(list(_plausible(class_shares(assumed, vote.bins))))
@@ -121,9 +124,11 @@ def found_sizes(survey: Tally, assumed: Sizes) -> Found:
     shares = _on_simplex(believed + trust * surprise)
     roots = np.array([np.mean(np.sqrt(_points(class_))) for class_ in range(vote.bins)])
     weight = float(shares @ roots)
-    among_laws = float(chances @ (laws @ roots - believed @ roots) ** 2)
+    unsure_class = GRAIN * float(np.linalg.norm(shares * roots))
+    among_laws = (1 - trust) ** 2 * float(chances @ (laws @ roots - believed @ roots) ** 2)
     own_noise = trust**2 * variance * float(roots[shares > 0] @ roots[shares > 0])
-    return Found(sizes=_spread_out(shares), error=_few_digits(math.sqrt(among_laws + own_noise) / weight + GRAIN))
+    error = math.sqrt(among_laws + own_noise + unsure_class**2) / weight
+    return Found(sizes=_spread_out(shares), error=_few_digits(error))
 
 
 def class_shares(sizes: Sizes, classes: int) -> Floats:

@@ -1,0 +1,215 @@
+"""When nobody knows M: a survey of sizes, what it finds, and studies that go on with it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+import dame
+from dame.audit.poisoning import largest_shift
+from dame.cli.explain import describe
+from dame.device.questions import SizeVote, question_from_json
+from dame.device.records import Summary
+from dame.errors import InvalidInput
+from dame.estimate import Estimate
+from dame.plan_codec import plan_to_json
+from dame.plans import SizeRound
+from dame.population import Chunk
+from dame.protocols import plan_from_json
+from dame.protocols.adaptive.survey import Found, class_shares, continued, found_sizes
+from dame.simulation import draw_tally, play
+from dame.tally import Tally
+from dame.watch import vote_histogram
+
+ALPHA = 22 / 35
+ASSUMED = "poisson:50"
+LAW = "rademacher:0.37"
+
+
+def people(true: str, law: str = LAW) -> dame.Population:
+    return dame.Population.synthetic(dame.Sizes.parse(true), dame.parse_law(law))
+
+
+@cache
+def surveyed(users: int = 10_000, assumed: str = ASSUMED, share: float = 0.1, **choices: float) -> dame.Plan:
+    sizes = dame.Sizes.parse(assumed)
+    return dame.plan(users=users, alpha=ALPHA, sizes=sizes, survey=share, study="survey", **choices)
+
+
+def survey_of(true: str, plan: dame.Plan, seed: int, users: int = 1000) -> Tally:
+    """The votes of so many users."""
+    rng = np.random.default_rng(seed)
+    sizes = dame.Sizes.parse(true).sample(rng, users)
+    return draw_tally(dame.first(plan), [Chunk(sizes, np.zeros(users))], rng)
+
+
+def found(true: str, users: int, seed: int = 1) -> Found:
+    return found_sizes(survey_of(true, surveyed(), seed, users), dame.Sizes.parse(ASSUMED))
+
+
+# --- the question
+
+
+@pytest.mark.parametrize(
+    ("size", "class_"), [(1, 0), (2, 1), (3, 1), (4, 2), (7, 2), (8, 3), (15, 3), (16, 4), (2**40, 4)]
+)
+def test_everybody_marks_one_class(size: int, class_: int) -> None:
+    vote = SizeVote(study="s", round=0, alpha=1.0, bins=5, code=dame.device.randomisers.UnaryCode.optimised(1.0))
+    for mean in (-1.0, 0.3, 1.0):
+        assert vote.marks(Summary(size=size, mean=mean)) == (class_, class_)
+
+
+def test_a_question_that_spends_too_much_cannot_be_built() -> None:
+    generous = dame.device.randomisers.UnaryCode.optimised(1.0)
+    with pytest.raises(InvalidInput, match="privacy loss"):
+        SizeVote(study="s", round=0, alpha=0.99, bins=5, code=generous)
+
+
+def test_a_survey_is_not_a_vote_for_means() -> None:
+    vote = dame.first(surveyed())
+    assert isinstance(vote, SizeVote)
+    assert question_from_json(vote.to_json()) == vote
+    assert vote != dame.device.Vote(
+        study=vote.study, round=0, alpha=ALPHA, bins=vote.bins, width=vote.width, code=vote.code
+    )
+
+
+# --- the plan
+
+
+def test_plans_with_a_survey_survive_json() -> None:
+    plan = surveyed(failure=1e-4)
+    assert isinstance(plan.rounds[0], SizeRound)
+    assert sum(plan.shares) == pytest.approx(1)
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+    assert "records" in describe(plan.rounds[0])
+    plain = dame.plan(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
+    assert 1 < plan.forecast.predicted_rmse / plain.forecast.predicted_rmse < 1.15
+
+
+def test_a_survey_anywhere_but_first_is_refused() -> None:
+    document = plan_to_json(surveyed())
+    document["rounds"] = document["rounds"][1:] + document["rounds"][:1]  # type: ignore[index]
+    with pytest.raises(InvalidInput, match="rounds"):
+        plan_from_json(document)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 0.6, float("nan"), "all"])
+def test_bad_shares_are_refused(share: float) -> None:
+    with pytest.raises(InvalidInput, match="survey"):
+        surveyed(share=share)
+
+
+def test_where_users_differ_sizes_are_not_asked_for() -> None:
+    with pytest.raises(InvalidInput, match="sizes are not used"):
+        surveyed(between_sd="learn")
+    with pytest.raises(InvalidInput, match="survey"):
+        surveyed(protocol="paper")
+
+
+def test_malicious_users_are_reckoned_with() -> None:
+    plain = dame.plan(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
+    assert 0.9 * largest_shift(plain) <= largest_shift(surveyed()) <= 2.0
+
+
+# --- what it finds
+
+
+TRUE = ["constant:33", "constant:62", "poisson:50", "poisson:12.5", "poisson:200", "zipf:1.5:10000"]
+
+
+@pytest.mark.parametrize("true", [*TRUE, "two-point:4:900:0.5"])
+@pytest.mark.parametrize("users", [1_000, 10_000, 300_000])
+def test_the_error_of_the_mean_weight_is_as_stated(true: str, users: int) -> None:
+    truth = dame.Sizes.parse(true).mean_sqrt()
+    finds = [found(true, users, seed) for seed in range(30)]
+    misses = [abs(one.sizes.mean_sqrt() - truth) / one.sizes.mean_sqrt() / one.error for one in finds]
+    assert float(np.quantile(misses, 0.9)) < (4.0 if users == 1000 else 2.5), "among few votes, chance looks like a law"
+    if users > 10_000:
+        assert max(one.error for one in finds) < 0.2
+
+
+@pytest.mark.parametrize("true", TRUE)
+def test_many_votes_tell_the_mean_weight(true: str) -> None:
+    truth = dame.Sizes.parse(true).mean_sqrt()
+    assert found(true, 10**7).sizes.mean_sqrt() == pytest.approx(truth, rel=0.2)
+    assert found(true, 10**4).sizes.mean_sqrt() == pytest.approx(truth, rel=0.4)
+
+
+def test_classes_of_many_votes_are_believed() -> None:
+    """Two clusters that are no plausible law: what the votes say stands."""
+    true = dame.Sizes.parse("two-point:4:900:0.5")
+    shares = class_shares(found("two-point:4:900:0.5", 10**6).sizes, 13)
+    assert shares == pytest.approx(class_shares(true, 13), abs=0.02)
+
+
+def test_without_votes_what_was_assumed_stands() -> None:
+    plan = surveyed()
+    silence = Tally.zero(dame.first(plan))
+    assert continued(plan, silence).brief.sizes == dame.Sizes.parse(ASSUMED)
+    assert vote_histogram(plan, silence) is None
+    assert vote_histogram(plan, survey_of(ASSUMED, plan, 1)) is None
+
+
+# --- the study
+
+
+def test_rounds_follow_from_the_survey() -> None:
+    plan = surveyed(100_000)
+    small, large = (dame.next(plan, [survey_of(true, plan, 2, 10_000)]) for true in ("constant:1", "constant:4000"))
+    assert small.round == large.round == 1
+    assert type(small) is dame.device.Measure
+    assert type(large) is dame.device.Vote, "with so many records votes locate best"
+
+
+def test_the_state_machine_is_pure_and_counts_everybody() -> None:
+    plan = surveyed()
+    played = play(plan, people("poisson:200"), np.random.default_rng(1))
+    assert [tally.question.round for tally in played.tallies] == list(range(len(plan.rounds)))
+    assert played.estimate.users == tuple(tally.reports for tally in played.tallies)
+    assert sum(played.estimate.users) == plan.users
+    again = dame.next(plan_from_json(plan_to_json(plan)), played.tallies)
+    assert isinstance(again, Estimate)
+    assert again == played.estimate
+
+
+def test_numbers_of_new_rounds_are_short() -> None:
+    plan = surveyed()
+    for round_ in continued(plan, survey_of("zipf:1.5:10000", plan, 1)).rounds[1:]:
+        for number in (round_.dither, round_.cap or 0.0, round_.half_width):
+            assert number == float(f"{number:.9g}")
+
+
+# With so few repetitions the coverage has a standard error of 0.04, a ratio of errors one of 0.15.
+REPETITIONS = 30
+PRICE = {"poisson:50": 1.6, "poisson:12.5": 1.6, "poisson:200": 1.8, "zipf:1.5:10000": 2.3}
+"""True sizes: the largest error allowed, relative to a study that knows M."""
+
+
+@pytest.mark.parametrize("true", PRICE)
+def test_a_wrong_guess_of_the_sizes_is_mended(true: str) -> None:
+    check_a_wrong_guess(true, 10_000, REPETITIONS, coverage=0.83, slack=1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("users", [10_000, 100_000])
+@pytest.mark.parametrize("true", PRICE)
+def test_a_wrong_guess_of_the_sizes_is_mended_at_length(true: str, users: int) -> None:
+    check_a_wrong_guess(true, users, 150, coverage=0.9, slack=0.9)
+
+
+def check_a_wrong_guess(true: str, users: int, repetitions: int, coverage: float, slack: float) -> None:
+    known = dame.plan(users=users, alpha=ALPHA, sizes=dame.Sizes.parse(true))
+    best = dame.simulate(known, people(true), 200, seed=2)
+    result = dame.simulate(surveyed(users), people(true), repetitions, seed=3)
+    assert result.coverage >= coverage
+    assert result.rmse <= PRICE[true] * slack * best.rmse
+
+
+def test_without_a_survey_a_wrong_guess_is_not_covered() -> None:
+    """The reason for all this; 30 studies cover at most 24 times, unless intervals are right."""
+    plan = dame.plan(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
+    assert dame.simulate(plan, people("poisson:12.5"), REPETITIONS, seed=3).coverage < 0.8
