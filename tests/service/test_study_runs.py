@@ -14,7 +14,7 @@ from dame.client.signed import plan_identity, signed_bytes
 from dame.device.questions import question_id
 from dame.device.reports import Report
 from dame.service.export import export_study
-from tests.service.studies import Live, Run, answer_of
+from tests.service.studies import SURVEYED, Live, Run, answer_of
 
 PEOPLE = 40
 
@@ -26,7 +26,7 @@ def answer_all(study: Run, tokens: list[str], index: int) -> None:
     assert study.upload(*pairs[0]).json() == {"accepted": True}
 
 
-@pytest.mark.parametrize("protocol", ["paper", "adaptive", "one-bit"])
+@pytest.mark.parametrize("protocol", ["paper", "adaptive", SURVEYED, "one-bit"])
 def test_a_study_from_plan_to_estimate(live: Live, protocol: str, tmp_path: Path, capsys) -> None:
     study = live.create(protocol=protocol)
     tokens = study.invite(PEOPLE)
