@@ -16,7 +16,6 @@ from dame.device.assignment import round_of
 from dame.device.questions import Question, question_from_json
 from dame.service.settings import Settings
 
-
 SURVEYED = "adaptive, with a survey of sizes"
 
 
