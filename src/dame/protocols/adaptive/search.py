@@ -188,4 +188,4 @@ def _caps(brief: Brief) -> Floats:
 
 def _voting_sizes(brief: Brief) -> list[int]:
     """Sizes from which on users may vote."""
-    return [size for size in _apart(_quantiles(brief, (0.02, 0.2, 0.5, 0.85, 0.95))) if size >= FEWEST_VOTING_RECORDS]
+    return [size for size in _apart(_quantiles(brief, (0.02, 0.2, 0.5))) if size >= FEWEST_VOTING_RECORDS]
