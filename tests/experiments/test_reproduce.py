@@ -142,7 +142,7 @@ def test_fewest_finds_the_threshold(threshold: int) -> None:
 def test_importing_without_matplotlib_names_the_extra() -> None:
     code = "import sys; sys.modules['matplotlib'] = None; import dame.experiments"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "dame reproduce needs the extra 'plots': pip install 'dame-ldp[plots]'" in done.stderr
+    assert "a picture needs the extra 'plots': pip install 'dame-ldp[plots]'" in done.stderr
 
 
 @pytest.mark.slow

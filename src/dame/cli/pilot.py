@@ -18,7 +18,6 @@ from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
-from dame.experiments.pilot_figure import check_picture_name, draw_pilot
 from dame.plan_codec import LEARN
 from dame.plans import WEIGHTS, Plan
 from dame.protocols import DEFAULT, PROTOCOLS
@@ -89,20 +88,28 @@ def pilot(
         plan_for = _planner(
             layout, alpha, sizes, {"weights": weights, "between_sd": options.spread(between_sd)}, protocol
         )
-    if plot is not None:
-        check_picture_name(plot)
+    draw = None if plot is None else _artist(plot)
     wanted = compare if compare is not None else (count > 1 or plot is not None)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)
     with chosen.open(table, layout) as reduced, output.progress_of("rounds", 1) as progress:
         rivals = _rivals if wanted else (lambda _: [])
         result = run_pilot(reduced, plan_for, coins, count, progress, started, rivals)
-    if plot is not None:
-        draw_pilot(result, plot)
+    if draw is not None:
+        draw(result)
     _note_what_was_left_out(result)
     if as_json:
         output.print_json({"engine": engine, **result.to_json()})
     else:
         _show(result)
+
+
+def _artist(path: Path) -> Callable[[Pilot], None]:
+    """What draws the picture; a wrong name or a missing extra is told before the work is done."""
+    # Pictures need an extra that pilots without them do not.
+    from dame.experiments.pilot_figure import check_picture_name, draw_pilot
+
+    check_picture_name(path)
+    return lambda result: draw_pilot(result, path)
 
 
 def _layout(user: list[str], value: str, bounds: tuple[float, float], study: str) -> Layout:

@@ -5,7 +5,7 @@ from dame.errors import MissingExtra
 try:
     import matplotlib  # noqa: F401
 except ImportError:
-    raise MissingExtra("dame reproduce", "plots") from None
+    raise MissingExtra("a picture", "plots") from None
 
 from dame.experiments.base import Experiment
 from dame.experiments.registry import EXPERIMENTS, chosen

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dame.errors import InvalidInput, MissingExtra
+from dame.errors import InvalidInput
+from dame.experiments.style import SERIES, images, panels
 from dame.experiments.tidy import Table
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ def check_picture_name(path: Path) -> None:
 
 def draw_pilot(pilot: Pilot, path: Path) -> None:
     """Writes the picture, under a temporary name first."""
-    try:
-        from dame.experiments.style import images
-    except ImportError:
-        raise MissingExtra("a picture", "plots") from None
-
     content = images(lambda _: _figure(pilot), Table(()))[path.suffix]
     draft = path.with_name(f".{path.name}.draft")
     try:
@@ -41,8 +37,6 @@ def draw_pilot(pilot: Pilot, path: Path) -> None:
 
 
 def _figure(pilot: Pilot) -> Figure:
-    from dame.experiments.style import panels
-
     pilots = (pilot, *pilot.rivals)
     shown = min(len(pilot.played), MOST_INTERVALS)
     figure, (left, right) = panels(1, 2, 1.1 + 0.035 * len(pilots) * shown, width_ratios=[3, 2])
@@ -55,8 +49,6 @@ def _figure(pilot: Pilot) -> Figure:
 
 def _intervals(axes: Axes, pilots: tuple[Pilot, ...], shown: int, truth: float) -> None:
     """Every interval a line; those that miss the truth have an open dot."""
-    from dame.experiments.style import SERIES
-
     for block, pilot in enumerate(pilots):
         colour = SERIES[pilot.plan.protocol].colour if pilot.plan.protocol in SERIES else "#7F7F7F"
         for row, played in enumerate(pilot.played[:shown]):
@@ -75,8 +67,6 @@ def _intervals(axes: Axes, pilots: tuple[Pilot, ...], shown: int, truth: float) 
 
 def _errors(axes: Axes, pilots: tuple[Pilot, ...]) -> None:
     """The root mean squared error of each protocol as a bar, with the coverage of its intervals beside it."""
-    from dame.experiments.style import SERIES
-
     for row, pilot in enumerate(pilots):
         colour = SERIES[pilot.plan.protocol].colour if pilot.plan.protocol in SERIES else "#7F7F7F"
         axes.barh(row, pilot.rmse, color=colour, height=0.6)
