@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.questions import Measure, SizeVote, Vote
-from dame.sizes import Sizes
+from dame.sizes import Sizes, effective
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -61,13 +61,13 @@ def marks(vote: Vote, sizes: Ints, means: Floats) -> tuple[Ints, Ints]:
 
 def weights(measure: Measure, sizes: NDArray[np.int64] | Floats) -> Floats:
     """The weight of each person: sqrt(size ∧ cap), but at least the least weight."""
-    effective = sizes.astype(np.float64)
+    worth = sizes.astype(np.float64)
     if measure.between_sd:
-        effective = effective / (1.0 + effective * (measure.between_sd * measure.between_sd))
+        worth = effective(worth, measure.between_sd)
     if measure.cap is not None:
-        np.minimum(effective, measure.cap, out=effective)
-    np.sqrt(effective, out=effective)
-    return np.maximum(effective, measure.least_weight, out=effective)
+        np.minimum(worth, measure.cap, out=worth)
+    np.sqrt(worth, out=worth)
+    return np.maximum(worth, measure.least_weight, out=worth)
 
 
 def mean_weight(measure: Measure, sizes: Sizes) -> float:

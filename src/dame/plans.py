@@ -5,6 +5,7 @@ A `Brief` is what people ask for; a planner turns it into a `Plan`. Plans travel
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from dame.device.questions import MOST_RECORDS, Measure, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.errors import InvalidInput
 from dame.estimate import Gain
-from dame.sizes import Sizes
+from dame.sizes import Sizes, effective
 
 MOST_USERS = 10**12
 VERSION = 1
@@ -61,14 +62,18 @@ class Brief:
         """Units of the study per unit of the inner scale."""
         return (self.high - self.low) / 2
 
+    def asked(self, index: int) -> dict[str, Any]:
+        """What every question of this study names, in the round of that index."""
+        return {"study": self.study, "round": index, "alpha": self.alpha, "low": self.low, "high": self.high}
+
     @property
     def spread(self) -> float:
         """The standard deviation between users that weights by size count with."""
         return self.between_sd or 0.0
 
     def effective(self, size: Any) -> Any:
-        """So many records of one user tell as much as this many of different users: 1 / (1/size + spread²)."""
-        return size / (1 + size * self.spread**2)
+        """What so many records of one user are worth in this study."""
+        return effective(size, self.spread)
 
     @property
     def users_differ(self) -> bool:
@@ -98,11 +103,7 @@ class VoteRound:
     def ask(self, brief: Brief, index: int) -> Vote:
         """The question of this round."""
         return Vote(
-            study=brief.study,
-            round=index,
-            alpha=brief.alpha,
-            low=brief.low,
-            high=brief.high,
+            **brief.asked(index),
             bins=self.bins,
             width=self.width,
             origin=self.origin,
@@ -135,16 +136,20 @@ class MeasureRound:
     error_after: float = 1.0
     noise: OneBit | DiscreteLaplace
 
+    @classmethod
+    def everybody_alike(
+        cls, name: str, share: float, noise: OneBit | DiscreteLaplace, squared_error: float = 1.0
+    ) -> MeasureRound:
+        """A round over the whole range in which every user counts once, as if she had a single record."""
+        after = min(math.sqrt(squared_error), 1.0)
+        return cls(name=name, share=share, half_width=1.0, cap=1.0, error_after=after, noise=noise)
+
     def ask(self, brief: Brief, index: int, centre: float, window: tuple[float, float] | None = None) -> Measure:
         """The question of this round around a centre; `window` narrows [-half_width, half_width]."""
         left, right = window or (-self.half_width, self.half_width)
         farthest = 1 + abs(centre) + self.dither
         return Measure(
-            study=brief.study,
-            round=index,
-            alpha=brief.alpha,
-            low=brief.low,
-            high=brief.high,
+            **brief.asked(index),
             centre=centre,
             left=left,
             right=right,
@@ -175,11 +180,7 @@ class SizeRound:
     def ask(self, brief: Brief, index: int) -> SizeVote:
         """The question of this round."""
         return SizeVote(
-            study=brief.study,
-            round=index,
-            alpha=brief.alpha,
-            low=brief.low,
-            high=brief.high,
+            **brief.asked(index),
             bins=self.bins,
             code=self.code,
         )

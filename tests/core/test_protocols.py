@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import math
-from functools import lru_cache
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +12,7 @@ from hypothesis import strategies as st
 
 import dame
 from dame.device.questions import Measure, Question, Vote, question_id
-from dame.device.randomisers import OneBit
-from dame.device.reports import value_range
-from dame.errors import DameError, InvalidInput, Mismatch
+from dame.errors import InvalidInput, Mismatch
 from dame.estimate import Estimate
 from dame.plans import Plan
 from dame.protocols import DEFAULT, PROTOCOLS
@@ -24,91 +20,19 @@ from dame.protocols.base import Protocol
 from dame.protocols.needed import users_needed
 from dame.sizes import Sizes
 from dame.tally import Tally
-from tests.device.strategies import json_values
-
-EXTREME_ALPHAS = (1e-6, 32.0)
-FEW_USERS = (1, 2, 3)
-SIZES = "two-point:3:100:0.5"
-LAW = "beta:2:6"
-SEED = 11
-
-every_protocol = pytest.mark.parametrize("name", PROTOCOLS)
-
-
-@lru_cache(maxsize=256)
-def plan_of(
-    name: str,
-    users: int = 1001,
-    alpha: float = 22 / 35,
-    sizes: str = SIZES,
-    bounds: tuple[float, float] = (-1.0, 1.0),
-) -> Plan:
-    return dame.plan(
-        users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=name, bounds=bounds, study="conformance"
-    )
-
-
-def population(law: str = LAW, sizes: str = SIZES) -> dame.Population:
-    return dame.Population.synthetic(Sizes.parse(sizes), dame.parse_law(law))
-
-
-def likely_tally(question: Question, reports: int) -> Tally:
-    """A tally in which everything is half way: half of the bits are ones, all noisy points stand in the middle."""
-    half = reports // 2
-    if isinstance(question, Vote):
-        return Tally(question=question, reports=reports, sums=(half,) * question.bins)
-    if isinstance(question.noise, OneBit):
-        return Tally(
-            question=question, reports=reports, sums=(half // 2, half, half // 2) if question.dither else (half,)
-        )
-    middle = question.noise.steps // 2
-    return Tally(question=question, reports=reports, sums=(middle * reports, middle * middle * reports))
-
-
-@st.composite
-def possible_tallies(draw: st.DrawFn, question: Question) -> Tally:
-    """Any tally that reports can have, the silent and the extreme ones included."""
-    reports = draw(st.one_of(st.integers(0, 3), st.integers(0, 10**9)))
-    counts = st.one_of(st.integers(0, reports), st.sampled_from([0, reports, reports // 2]))
-    if isinstance(question, Vote):
-        few = draw(st.lists(counts, min_size=1, max_size=6))
-        sums = tuple(few[place % len(few)] for place in range(question.bins))
-    elif not isinstance(question.noise, OneBit):
-        low, high = value_range(question)
-        mean, most = draw(st.integers(low, high)), max(low * low, high * high)
-        total = mean * reports
-        squares = draw(st.integers(mean * mean * reports, most * reports)) if reports else 0
-        sums = (total, squares)
-    elif question.dither:
-        above = draw(counts)
-        sums = (draw(st.integers(0, reports - above)), above, draw(st.integers(0, above)))
-    else:
-        sums = (draw(counts),)
-    return Tally(question=question, reports=reports, sums=sums)
-
-
-def check_estimate(estimate: Estimate, plan: Plan) -> None:
-    low, high = plan.brief.low, plan.brief.high
-    assert low <= estimate.value <= high
-    assert low <= estimate.interval[0] <= estimate.interval[1] <= high
-    assert 0 <= estimate.standard_error < math.inf
-    assert 0 <= estimate.failure_probability <= 1
-    assert len(estimate.users) == len(plan.rounds)
-    assert json.loads(json.dumps(estimate.to_json(), allow_nan=False))["estimate"] == estimate.value
-    assert all(note.isprintable() for note in estimate.notes)
-
-
-def drive(plan: Plan, answers) -> tuple[list[Question], Estimate]:
-    """Plays a plan with a function from questions to tallies; also checks the budget of each question."""
-    tallies: list[Tally] = []
-    questions: list[Question] = []
-    while not isinstance(step := dame.next(plan, tallies), Estimate):
-        assert step.epsilon() <= plan.alpha
-        assert (step.alpha, step.study, step.round) == (plan.alpha, plan.study, len(tallies))
-        questions.append(step)
-        tallies.append(answers(step))
-    return questions, step
-
+from tests.core.conformance import (
+    EXTREME_ALPHAS,
+    FEW_USERS,
+    SEED,
+    SIZES,
+    check_estimate,
+    drive,
+    every_protocol,
+    likely_tally,
+    plan_of,
+    population,
+    possible_tallies,
+)
 
 # --- the list
 
@@ -241,67 +165,6 @@ def test_without_a_name_every_study_has_its_own_identity(name):
     one, other = (dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(1), protocol=name) for _ in range(2))
     assert one.study != other.study
     assert question_id(dame.first(one)) != question_id(dame.first(other))
-
-
-# --- plans from elsewhere
-
-
-@every_protocol
-@given(data=st.data())
-def test_any_value_in_any_field_gives_a_plan_or_a_refusal(name, data):
-    document = dame.plan_to_json(plan_of(name))
-    key = data.draw(st.sampled_from(sorted(document)))
-    document[key] = data.draw(json_values)
-    with contextlib.suppress(DameError):
-        dame.first(dame.plan_from_json(document))
-
-
-@every_protocol
-@given(data=st.data())
-def test_any_value_in_any_field_of_a_round_gives_a_plan_or_a_refusal(name, data):
-    document = json.loads(json.dumps(dame.plan_to_json(plan_of(name))))
-    round_ = data.draw(st.sampled_from(document["rounds"]))
-    key = data.draw(st.sampled_from(sorted(round_)))
-    round_[key] = data.draw(json_values)
-    with contextlib.suppress(DameError):
-        drive(dame.plan_from_json(document), lambda question: likely_tally(question, 100))
-
-
-@given(json_values)
-def test_arbitrary_json_is_no_plan(document):
-    with pytest.raises(InvalidInput):
-        dame.plan_from_json(document)
-
-
-@every_protocol
-def test_missing_and_unknown_keys_are_refused(name):
-    document = dame.plan_to_json(plan_of(name))
-    for key in document:
-        if key in PROTOCOLS[name].details | {"notes"}:
-            continue
-        with pytest.raises(InvalidInput):
-            dame.plan_from_json({k: v for k, v in document.items() if k != key})
-    with pytest.raises(InvalidInput):
-        dame.plan_from_json({**document, "surprise": 1})
-    for version in (0, 2, True, "1", None):
-        with pytest.raises(InvalidInput):
-            dame.plan_from_json({**document, "version": version})
-
-
-@every_protocol
-def test_rounds_of_another_protocol_are_refused(name):
-    document = dame.plan_to_json(plan_of(name))
-    vote = dame.plan_to_json(plan_of("paper"))["rounds"][0]
-    for rounds in ([], [vote], document["rounds"] * 7, [*document["rounds"], vote]):
-        with pytest.raises(InvalidInput, match="rounds"):
-            dame.plan_from_json({**document, "rounds": rounds})
-
-
-@every_protocol
-def test_a_plan_that_would_spend_more_than_alpha_cannot_be_asked(name):
-    document = {**dame.plan_to_json(plan_of(name)), "alpha": 0.5}
-    with pytest.raises(InvalidInput, match="privacy loss"):
-        drive(dame.plan_from_json(document), lambda question: likely_tally(question, 100))
 
 
 # --- the state machine

@@ -11,9 +11,9 @@ from scipy import stats
 
 from dame.device.questions import question_id
 from dame.device.reports import Report
+from dame.drafts import drafted
 from dame.engines import report_files
 from dame.engines.answers import Asked
-from dame.engines.drafts import drafted
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
 from dame.errors import InvalidInput

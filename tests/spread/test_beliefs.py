@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dame.spread import Beliefs, Family, family
+from dame.spread import Beliefs, Family, bell, family
 from dame.spread.beliefs import GRIP, identity
 
 
@@ -95,3 +95,10 @@ def test_families_hold_the_widths_asked_for_and_stay_in_range(narrowest, widest)
         np.einsum("ka,ka->k", every.shares, every.values**2) - np.einsum("ka,ka->k", every.shares, every.values) ** 2
     )
     assert spread[middle] == pytest.approx(every.widths[middle])
+
+
+def test_the_bell_is_normal_and_in_the_middle():
+    means, shares = bell(0.2)
+    assert shares @ means == pytest.approx(0, abs=1e-12)
+    assert shares @ means**2 == pytest.approx(0.04)
+    assert shares @ means**4 == pytest.approx(3 * 0.2**4, rel=0.1)  # heavier shapes have more, two clusters have 1

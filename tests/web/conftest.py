@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+import dame
+from dame.plan_codec import plan_to_json
 from tests.web.needs import ROOT, program
 from tests.web.study import FLAGS, Guest, Study, name_of, planned
 
@@ -90,3 +92,10 @@ def screenshot() -> Callable[..., None]:
         page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
     return keep
+
+
+@pytest.fixture
+def one_bit(server, request, tmp_path):
+    """A study of a single round with a single bit."""
+    plan = dame.plan(users=40, alpha=0.5, sizes=dame.Sizes.parse("poisson:5"), protocol="one-bit", bounds=(0, 60))
+    return Study.create(server, {**plan_to_json(plan), "study": name_of(request.node.name)}, tmp_path, invitations=4)

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 import dame
-from dame.device.questions import canonical, question_from_json, question_id
+from dame.device.questions import question_from_json
 from dame.device.reports import Report
 from dame.plan_codec import plan_to_json
+from tests.web.joining import drawn, opened, refusal
 from tests.web.study import Study, name_of
-
-NUMBERS = "31.25 28.5\n44 12 99"
-
-
-@pytest.fixture
-def one_bit(server, request, tmp_path):
-    """A study of a single round with a single bit."""
-    plan = dame.plan(users=40, alpha=0.5, sizes=dame.Sizes.parse("poisson:5"), protocol="one-bit", bounds=(0, 60))
-    return Study.create(server, {**plan_to_json(plan), "study": name_of(request.node.name)}, tmp_path, invitations=4)
-
-
-def opened(guest, link):
-    page = guest.open(link)
-    page.wait_for_selector("#numbers:not([hidden])")
-    return page
-
-
-def drawn(page, numbers=NUMBERS):
-    page.fill("#typed", numbers)
-    page.click("#draw")
-    page.wait_for_selector("#report:not([hidden])")
-    return bytes.fromhex(page.locator("#bytes").inner_text().replace(" ", ""))
-
-
-def refusal(page):
-    page.wait_for_selector("#refusal:not([hidden])")
-    assert page.locator("#numbers").is_hidden()
-    assert page.locator("#send").is_hidden()
-    return page.locator("#refusal-text").inner_text()
-
 
 # --- what she sees, and what leaves
 
@@ -180,120 +148,6 @@ def test_a_second_question_is_refused(guest, one_bit):
     )
     page.reload()
     assert "second question" in refusal(page)
-
-
-# --- what was agreed to
-
-
-def pinned(guest, study):
-    """A person who has seen the study once, as it was."""
-    person = guest()
-    opened(person, study.links[0][0]).close()
-    return person
-
-
-def serving(person, path, change):
-    """From now on, the service's answers are changed on their way."""
-
-    def handle(route):
-        document = json.loads(route.fetch().body())
-        change(document)
-        route.fulfill(json=document)
-
-    person.context.route(path, handle)
-
-
-def changed_plan(**fields):
-    def change(document):
-        document["plan"].update(copy.deepcopy(fields))
-        document["plan_id"] = hashlib.sha256(canonical(document["plan"])).hexdigest()
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (changed_plan(alpha=0.75), "larger α"),
-        (changed_plan(bounds=[0.0, 61.0]), "bounds of this study have changed"),
-        (changed_plan(users=41), "plan of this study has changed"),
-        (lambda document: document.update(plan_id="00" * 32), "does not have the identity"),
-        (lambda document: document["plan"].update(users=41), "does not have the identity"),
-        (lambda document: document.update(public_key="ab" * 32), "another key than your invitation names"),
-        (lambda document: document.update(public_key="no key"), "no valid key"),
-        (lambda document: document.update(study="another"), "another study"),
-    ],
-)
-def test_a_study_that_has_changed_is_refused(guest, one_bit, change, sentence):
-    person = pinned(guest, one_bit)
-    serving(person, re.compile(r"/api/v1/studies/[^/]+$"), change)
-    assert sentence in refusal(person.open(one_bit.links[0][0]))
-
-
-def test_a_changed_key_is_refused_even_when_the_link_names_none(guest, one_bit):
-    bare = one_bit.links[0][0].partition("&key=")[0]
-    person = guest()
-    opened(person, bare).close()
-    serving(person, re.compile(r"/api/v1/studies/[^/]+$"), lambda document: document.update(public_key="ab" * 32))
-    assert "key of this study has changed" in refusal(person.open(bare))
-
-
-def altered(**fields):
-    def change(document):
-        document["question"].update(fields)
-        document["question_id"] = hashlib.sha256(canonical(document["question"])).hexdigest()
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (altered(alpha=0.6), "would spend α = 0.6"),
-        (altered(centre=0.5), "not signed"),
-        (altered(high=61.0), "bounds of the question"),
-        (altered(study="another"), "another round or study"),
-        (altered(round=1), "another round or study"),
-        (altered(noise={"kind": "one-bit", "low": "1" * 16, "high": "f" * 16}), "privacy loss is at most alpha"),
-        (altered(extra=1), "without unknown keys"),
-        (lambda document: document.update(signature="00" * 64), "not signed"),
-        (lambda document: document.update(signature=""), "not signed"),
-        (lambda document: document.update(question_id="00" * 32), "does not have the identity"),
-    ],
-)
-def test_a_question_that_was_altered_is_refused(guest, one_bit, change, sentence):
-    person = guest()
-    serving(person, "**/question", change)
-    assert sentence in refusal(person.open(one_bit.links[0][0]))
-
-
-def test_what_the_tests_alter_is_what_they_mean(one_bit):
-    """Without an alteration the same way of writing gives the question that the service signed."""
-    document = one_bit.call("rounds/0/question")
-    altered()(document)
-    assert document["question_id"] == question_id(question_from_json(document["question"]))
-    study = one_bit.call("")
-    before = study["plan_id"]
-    changed_plan()(study)
-    assert study["plan_id"] == before
-
-
-@pytest.mark.parametrize(
-    ("script", "sentence"),
-    [
-        (
-            "if (window.SubtleCrypto) SubtleCrypto.prototype.importKey = async () => {"
-            "throw new DOMException('', 'NotSupportedError') }",
-            "cannot check Ed25519",
-        ),
-        ("Object.defineProperty(crypto, 'subtle', { value: undefined })", "open it over https"),
-        ("Object.defineProperty(window, 'indexedDB', { value: undefined })", "keeps no memory"),
-    ],
-)
-def test_a_browser_that_cannot_protect_her_is_told_so(guest, one_bit, script, sentence):
-    person = guest()
-    person.context.add_init_script(script)
-    assert sentence in refusal(person.open(one_bit.links[0][0]))
 
 
 # --- invitations

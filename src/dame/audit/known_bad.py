@@ -48,6 +48,10 @@ class KnownBad:
 
 def known_bad() -> tuple[KnownBad, ...]:
     """All of them."""
+    return (*_bad_votes(), *_bad_measures())
+
+
+def _bad_votes() -> tuple[KnownBad, ...]:
     keep = math.exp(3.5 / 6) / (1 + math.exp(3.5 / 6))
     fifth = math.exp(4 / 5) / (1 + math.exp(4 / 5))
     blank = 1 / (1 + math.exp(2.0))
@@ -94,6 +98,11 @@ def known_bad() -> tuple[KnownBad, ...]:
             draws=8_000,
             chances=((1 - blank) ** 2 / 4, blank**2 / 4),
         ),
+    )
+
+
+def _bad_measures() -> tuple[KnownBad, ...]:
+    return (
         KnownBad(
             name="mean that is not cut to the window",
             question=_laplace(1.0),

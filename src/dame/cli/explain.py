@@ -61,8 +61,12 @@ def _spread(brief: Brief) -> str:
     return f"differ with a standard deviation of {brief.between_sd * brief.half_range:.3g}"
 
 
+def _learns_spread(plan: Plan) -> bool:
+    return plan.protocol == "adaptive" and plan.brief.users_differ
+
+
 def _promised_for(plan: Plan) -> str:
-    if plan.protocol == "adaptive" and plan.brief.users_differ:
+    if _learns_spread(plan):
         return "on average over populations that are plausible"
     return "for the worst law, when the location is right"
 
@@ -88,7 +92,7 @@ def _rounds_table(plan: Plan) -> Table:
 
 
 def _learnt(plan: Plan, number: int) -> str | None:
-    if number > 1 and plan.protocol == "adaptive" and plan.brief.users_differ:
+    if number > 1 and _learns_spread(plan):
         return "a bit in the window that the votes suggest; every user counts once"
     return None
 
@@ -118,7 +122,7 @@ def reasons(plan: Plan) -> list[str]:
             return []
         return ["A single round is best here: looking for the centre first would cost more than a narrow window saves."]
     sentences = []
-    if plan.protocol == "adaptive" and plan.brief.users_differ:
+    if _learns_spread(plan):
         return ["Votes show where the users' means lie and how far apart: that decides where and how finely to look."]
     if isinstance(first, VoteRound) and first.bins > 1:
         sentences.append("Votes locate the mean, because users' means are far sharper than plain bits could locate.")

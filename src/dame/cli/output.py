@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from dame.errors import InvalidInput
+from dame.drafts import drafted
 
 # Without emoji: the sizes two-point:100:1000:0.5 would lose their ":100:" to one.
 people = Console(highlight=False, emoji=False)
@@ -30,14 +30,8 @@ def print_json(document: Mapping[str, object]) -> None:
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Writes a JSON file under a temporary name first, so that nobody ever sees half of it."""
-    if not path.name or path.is_dir():
-        raise InvalidInput("out", str(path), "the name of a file")
-    draft = path.with_name(f".{path.name}.draft")
-    try:
+    with drafted(path) as draft:
         draft.write_text(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def figures(title: str, rows: Sequence[tuple[str, str]]) -> Table:

@@ -16,9 +16,9 @@ from dame.batch import SecureWords
 from dame.batch.words import WordArray
 from dame.device.questions import Question, question_id
 from dame.device.reports import report_bytes
+from dame.drafts import drafted
 from dame.edge import Bytes
 from dame.engines.answers import Asked
-from dame.engines.drafts import drafted
 from dame.engines.keyed import Keys, Lanes
 from dame.engines.people import People
 from dame.errors import InvalidInput, MissingExtra

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dame.drafts import drafted
 from dame.errors import InvalidInput
 from dame.experiments.style import SERIES, images, panels
 from dame.experiments.tidy import Table
@@ -28,12 +29,8 @@ def check_picture_name(path: Path) -> None:
 def draw_pilot(pilot: Pilot, path: Path) -> None:
     """Writes the picture, under a temporary name first."""
     content = images(lambda _: _figure(pilot), Table(()))[path.suffix]
-    draft = path.with_name(f".{path.name}.draft")
-    try:
+    with drafted(path) as draft:
         draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _figure(pilot: Pilot) -> Figure:

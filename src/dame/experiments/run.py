@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dame import checks
+from dame.drafts import drafted
 from dame.errors import InvalidInput
 from dame.experiments import style
 from dame.experiments.base import Experiment, Task, stream_seed
@@ -122,10 +123,6 @@ def _rows(task: Task, seed: int) -> list[Row]:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    draft = path.with_name(f".{path.name}.draft")
-    try:
+    with drafted(path) as draft:
         draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
     return path

@@ -25,10 +25,8 @@ class WholeRange(Protocol):
     def plan(self, brief: Brief, **choices: Any) -> Plan:
         """One round for everybody; the error is predicted for the hardest law, fair records of -1 and 1."""
         noise = self.noise(brief.alpha)
-        mse = (4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)) / brief.users
-        ask = MeasureRound(
-            name="measure", share=1.0, half_width=1.0, cap=1.0, error_after=min(mse**0.5, 1.0), noise=noise
-        )
+        mse = risk_alone(noise, brief.users)
+        ask = MeasureRound.everybody_alike("measure", 1.0, noise, mse)
         return Plan(protocol=self.name, brief=brief, rounds=(ask,), forecast=forecast(brief, mse))
 
     def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
@@ -39,8 +37,19 @@ class WholeRange(Protocol):
 
     def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
         """The debiased mean of the reports."""
-        (only,), (tally,) = plan.rounds, tallies
-        assert isinstance(only, MeasureRound)
-        assert isinstance(tally.question, Measure)
-        reading = read_measure(tally, only.gain(plan.brief, tally.question))
-        return estimate_from_reading(reading, [tally.reports])
+        (tally,) = tallies
+        return read_alone(plan, tally)
+
+
+def risk_alone(noise: OneBit | DiscreteLaplace, users: float) -> float:
+    """The mean squared error of one round over the whole range, for the hardest law: fair records of -1 and 1."""
+    return (4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)) / users
+
+
+def read_alone(plan: Plan, tally: Tally) -> Estimate:
+    """The estimate of a study of a single round over the whole range."""
+    (only,) = plan.rounds
+    assert isinstance(only, MeasureRound)
+    assert isinstance(tally.question, Measure)
+    reading = read_measure(tally, only.gain(plan.brief, tally.question))
+    return estimate_from_reading(reading, [tally.reports])

@@ -27,6 +27,9 @@ from dame.service.settings import Settings
 from dame.service.studies import Studies, Study
 
 MOST_ROUNDS = 64
+OCTETS = "application/octet-stream"
+OURS = ("unknown-study", "forbidden")
+"""How every call for an administrator may be refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +107,12 @@ def public_router(rooms: Rooms) -> APIRouter:
 def administrator_router(rooms: Rooms) -> APIRouter:
     """What administrators may do. The key comes in a header that no browser sends by itself: nothing to forge."""
     router = APIRouter(prefix="/api/v1/studies")
-    ours = ("unknown-study", "forbidden")
+    _add_study_routes(router, rooms)
+    _add_round_routes(router, rooms)
+    return router
 
+
+def _add_study_routes(router: APIRouter, rooms: Rooms) -> None:
     @router.post("", status_code=201, responses={**answers(models.Created, 201), **refusals("forbidden", "conflict")})
     def create(wanted: models.NewStudy, key: Key) -> Response:
         _check_operator(rooms.settings, key)
@@ -120,7 +127,7 @@ def administrator_router(rooms: Rooms) -> APIRouter:
         }
         return JSONResponse(document, 201)
 
-    @router.post("/{study}/invitations", responses={**answers(models.Invitations), **refusals(*ours)})
+    @router.post("/{study}/invitations", responses={**answers(models.Invitations), **refusals(*OURS)})
     def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> Response:
         found = rooms.studies.administered(study, secret_of(key))
         tokens = rooms.studies.invite(found, wanted.count)
@@ -129,27 +136,29 @@ def administrator_router(rooms: Rooms) -> APIRouter:
         listed = [{"token": token, "link": link(base, found, token)} for token in tokens]
         return JSONResponse({"study": found.study, "key": found.public_key, "invitations": listed})
 
-    @router.get("/{study}/status", responses={**answers(models.Status), **refusals(*ours)})
+    @router.get("/{study}/status", responses={**answers(models.Status), **refusals(*OURS)})
     def status(study: Name, key: Key) -> Response:
         return JSONResponse(status_document(rooms.database, rooms.studies.administered(study, secret_of(key))))
 
-    @router.post("/{study}/rounds/{round}/close", responses={**answers(models.Status), **refusals(*ours, "too-early")})
+    @router.get("/{study}/result", responses={**answers(models.Result), **refusals(*OURS, "not-finished")})
+    def result(study: Name, key: Key) -> Response:
+        return JSONResponse(result_document(rooms.studies.administered(study, secret_of(key))))
+
+
+def _add_round_routes(router: APIRouter, rooms: Rooms) -> None:
+    @router.post("/{study}/rounds/{round}/close", responses={**answers(models.Status), **refusals(*OURS, "too-early")})
     def close(study: Name, round: Index, key: Key) -> Response:
         found = rooms.studies.administered(study, secret_of(key))
         rooms.rounds.close(found, round)
         rooms.log.event("round-closed", study=found.study, round=round)
         return JSONResponse(status_document(rooms.database, rooms.studies.get(found.study)))
 
-    @router.get("/{study}/result", responses={**answers(models.Result), **refusals(*ours, "not-finished")})
-    def result(study: Name, key: Key) -> Response:
-        return JSONResponse(result_document(rooms.studies.administered(study, secret_of(key))))
-
     @router.get(
         "/{study}/rounds/{round}/reports",
         response_class=StreamingResponse,
         responses={
             200: {"description": "The reports, one after the other, in random order", "content": {OCTETS: {}}},
-            **refusals(*ours, "not-finished"),
+            **refusals(*OURS, "not-finished"),
         },
     )
     def reports(study: Name, round: Index, key: Key) -> Response:
@@ -157,11 +166,6 @@ def administrator_router(rooms: Rooms) -> APIRouter:
         question, parts = rooms.rounds.exported(found, round)
         headers = {"X-Dame-Question": question_id(question), "X-Dame-Report-Bytes": str(report_bytes(question))}
         return StreamingResponse(parts, media_type=OCTETS, headers=headers)
-
-    return router
-
-
-OCTETS = "application/octet-stream"
 
 
 def link(base: str, study: Study, token: str) -> str:

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from sqlalchemy import Connection, text
@@ -115,7 +116,7 @@ class Rounds:
             rows = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()
             if rows[index]["state"] != "closing":
                 return
-            tally = self._count(connection, rows[index]["id"], _question(rows[index]["question"]))
+            tally = self._count(connection, rows[index]["id"], stored_question(rows[index]["question"]))
         tallies = [_stored(row["question"], row["tally"]) for row in rows[:index]]
         step = next_step(study.plan, [*tallies, tally])
         with self._database.writing() as connection:
@@ -141,7 +142,7 @@ class Rounds:
             row = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()[index]
             if row["question"] is None:
                 return None
-            return self._count(connection, row["id"], _question(row["question"]))
+            return self._count(connection, row["id"], stored_question(row["question"]))
 
     def tallies(self, study: Study) -> list[Tally]:
         """The tallies of all closed rounds."""
@@ -156,7 +157,7 @@ class Rounds:
             row = connection.execute(text(_ROUNDS), {"study": study.id}).mappings().all()[index]
         if row["state"] != "closed":
             raise Problem("not-finished", f"round {index} is not closed yet")
-        question = _question(row["question"])
+        question = stored_question(row["question"])
         return question, self._stream(row["id"], max(BYTES_AT_ONCE // report_bytes(question), 1))
 
     def _stream(self, round_id: int, at_once: int) -> Iterator[bytes]:
@@ -198,9 +199,11 @@ def too_late(index: int) -> Problem:
     return Problem("too-late", f"round {index} is closed")
 
 
-def _question(stored: str) -> Question:
-    return question_from_json(json.loads(stored))
+@lru_cache(maxsize=1024)
+def stored_question(text_: str) -> Question:
+    """The question that a round keeps as a text."""
+    return question_from_json(json.loads(text_))
 
 
 def _stored(question: str, tally: str) -> Tally:
-    return Tally.from_json(json.loads(tally), _question(question))
+    return Tally.from_json(json.loads(tally), stored_question(question))

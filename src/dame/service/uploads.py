@@ -6,24 +6,22 @@ Nothing is accepted outside such a transaction, and whoever calls learns of it a
 from __future__ import annotations
 
 import hmac
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 from sqlalchemy import Connection, text
 
-from dame.device.questions import TAG_BYTES, Question, question_from_json
+from dame.device.questions import TAG_BYTES, Question
 from dame.device.reports import Report, report_bytes
 from dame.edge import checked_payloads
 from dame.errors import RejectedReport
 from dame.service.bulk import Found
 from dame.service.database import Database
 from dame.service.problems import COUNTED, Problem
-from dame.service.rounds import too_early, too_late
+from dame.service.rounds import stored_question, too_early, too_late
 
 _STUDIES = "SELECT id, study FROM studies WHERE study IN "
 _ROUNDS = "SELECT id, study_id, round, state, question, question_id, reports, close_at_count, deadline FROM rounds"
@@ -200,17 +198,12 @@ def _round(
         study_id=study_id,
         index=index,
         state=state,
-        question=None if question is None else _question(question),
+        question=None if question is None else stored_question(question),
         tag=bytes.fromhex(question_id or "")[:TAG_BYTES],
         reports=reports,
         close_at_count=close_at_count,
         deadline=deadline,
     )
-
-
-@lru_cache(maxsize=1024)
-def _question(stored: str) -> Question:
-    return question_from_json(json.loads(stored))
 
 
 def _malformed(question: Question, reports: Sequence[bytes]) -> list[Problem | None]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
+Population = tuple[Floats, Floats]
 
 NARROWEST, WIDEST = 0.05, 0.85
 """Widths (standard deviations of users' means) that are told apart; narrower ones are measured as the narrowest."""
@@ -61,8 +62,14 @@ def family(narrowest: float = NARROWEST, widest: float = WIDEST) -> Family:
     )
 
 
+def bell(width: float) -> Population:
+    """A population shaped like a bell in the middle of the range: the users' means by atom, and their shares."""
+    shape, _ = _shapes()[0]
+    return np.clip(width * shape, -1.0, 1.0), _SHARES
+
+
 def _shapes() -> list[tuple[Floats, float]]:
-    """Typical shapes with mean 0 and standard deviation 1, each with its prior chance."""
+    """Typical shapes with mean 0 and standard deviation 1, each with its prior chance; the bell comes first."""
     level = np.cumsum(_SHARES) - _SHARES / 2
     bell, skewed = special.ndtri(level), np.asarray(special.gammaincinv(2.0, level))
     rare = np.where(level < 0.9, -1.0, 3.0) + bell / 10

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dame.sizes import Sizes
+from dame.sizes import Sizes, effective
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +116,7 @@ class ResponseTable:
     def of(cls, sizes: Sizes, caps: Floats, clips: Floats, between_sd: float = 0.0) -> ResponseTable:
         """The table for sizes M; with `between_sd` a size counts as its effective size."""
         groups = group_sizes(sizes)
-        roots = groups.roots / np.sqrt(1 + (groups.roots * between_sd) ** 2)
+        roots = np.sqrt(effective(groups.roots**2, between_sd)) if between_sd else groups.roots
         deltas = _delta_grid(float(groups.roots.max()))
         mean = np.empty((len(caps), len(clips), len(ROOMS)))
         response = np.empty((*mean.shape, len(deltas)))

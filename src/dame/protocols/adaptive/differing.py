@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from dame.crowd import bins_of
 from dame.device.questions import Measure, Question, Vote
 from dame.device.randomisers import OneBit, UnaryCode
-from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading, read_measure
+from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading
 from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
-from dame.spread import NARROWEST, WIDEST, Beliefs, Family, family
+from dame.protocols.whole_range import read_alone, risk_alone
+from dame.spread import NARROWEST, WIDEST, Beliefs, bell, family
 from dame.spread.beliefs import Features, identity
 from dame.tally import Tally
 
@@ -56,14 +57,14 @@ class Outlook:
 
 def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outlook]:
     """Votes, then bits in a window; or plain bits alone where votes would not pay."""
-    plain = OneBit.spending(brief.alpha).variance(0.5) * 4 / brief.users
+    plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
     alone = Outlook(average=plain, by_width=())
     if most_rounds > 1 and plain * TOO_FEW < 1:
         share = _voters(1 / plain)
         outlook = _outlook(brief.alpha, brief.users, widths_of(brief), share)
         if outlook.average < WORTH_A_VOTE**2 * plain:
-            return (_vote(brief, share), _measure("finish", brief, 1 - share, outlook.average)), outlook
-    return (_measure("measure", brief, 1.0, plain),), alone
+            return (_vote(brief, share), _bits("finish", brief, 1 - share, outlook.average)), outlook
+    return (_bits("measure", brief, 1.0, plain),), alone
 
 
 def _voters(worth: float) -> float:
@@ -106,19 +107,15 @@ def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
     left, right = WHOLE
     if heard:
         users = plan.users * round_.share
-        left, right = best_window(believed(plan.brief, heard), round_.noise.variance(0.5) / users)
+        (left, right), _ = best_window(believed(plan.brief, heard), round_.noise.variance(0.5) / users)
     middle = (left + right) / 2
     return round_.ask(plan.brief, len(tallies), middle, (left - middle, right - middle))
 
 
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
     """What all rounds together say of the mean of the users' means; plain bits alone are read as they are."""
-    users = [tally.reports for tally in tallies]
     if len(tallies) == 1:
-        (only,), (tally,) = plan.rounds, tallies
-        assert isinstance(only, MeasureRound)
-        assert isinstance(tally.question, Measure)
-        return estimate_from_reading(read_measure(tally, only.gain(plan.brief, tally.question)), users)
+        return read_alone(plan, tallies[0])
     beliefs = believed(plan.brief, tallies)
     mean = beliefs.of(identity)
     reading = Reading(
@@ -129,7 +126,7 @@ def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
     )
     width = beliefs.width * plan.brief.half_range
     note = f"the users' means differ, with a standard deviation of about {width:.2g}"
-    return estimate_from_reading(reading, users, [note])
+    return estimate_from_reading(reading, [tally.reports for tally in tallies], [note])
 
 
 def believed(brief: Brief, tallies: Sequence[Tally]) -> Beliefs:
@@ -140,10 +137,15 @@ def believed(brief: Brief, tallies: Sequence[Tally]) -> Beliefs:
     return beliefs
 
 
-def best_window(beliefs: Beliefs, unit_variance: float) -> Window:
-    """The window whose bits leave the least expected error; their noise is `unit_variance` times its width squared."""
+def best_window(beliefs: Beliefs, unit_variance: float) -> tuple[Window, float]:
+    """The window whose bits leave the least expected squared error, and that error.
+
+    The noise of the bits is `unit_variance` times the squared width of the window.
+    """
     windows = _windows(float(beliefs.of(identity).mean[0]))
-    return windows[int(np.argmin(_risks(beliefs, windows, unit_variance)))]
+    risks = _risks(beliefs, windows, unit_variance)
+    best = int(np.argmin(risks))
+    return windows[best], float(risks[best])
 
 
 def _risks(beliefs: Beliefs, windows: Sequence[Window], unit_variance: float) -> Floats:
@@ -205,21 +207,13 @@ def _outlook(alpha: float, users: int, widths: tuple[float, float], share: float
     vote = Vote(study="outlook", round=0, alpha=alpha, bins=BINS, width=2 / BINS, code=code)
     errors = []
     for width in np.unique(every.widths):
-        marks = _marks(vote)(_bell(every, float(width)))
-        shares = np.asarray(every.shares[0] @ marks)
+        means, weights = bell(float(width))
+        shares = np.asarray(weights @ _marks(vote)(means))
         variances = np.array([code.variance(float(mark)) for mark in shares]) / (users * share)
         beliefs = Beliefs.before(every).after(_marks(vote), shares, variances)
-        windows = _windows(float(beliefs.of(identity).mean[0]))
-        risks = _risks(beliefs, windows, noise.variance(0.5) / (users * (1 - share)))
-        errors.append((float(width), float(risks.min())))
+        _, risk = best_window(beliefs, noise.variance(0.5) / (users * (1 - share)))
+        errors.append((float(width), risk))
     return Outlook(average=float(np.mean([error for _, error in errors])), by_width=tuple(errors))
-
-
-def _bell(every: Family, width: float) -> Floats:
-    """Users' means in a population of that width, shaped like a bell, in the middle of the range."""
-    rows = np.flatnonzero(every.widths == width)
-    middles = every.values[rows] @ every.shares[0]
-    return np.asarray(every.values[rows[np.argmin(np.abs(middles))]])
 
 
 def _vote(brief: Brief, share: float) -> VoteRound:
@@ -234,9 +228,5 @@ def _vote(brief: Brief, share: float) -> VoteRound:
     )
 
 
-def _measure(name: str, brief: Brief, share: float, mse: float) -> MeasureRound:
-    """Bits from every user alike: a cap of 1 record gives all the same weight."""
-    noise = OneBit.spending(brief.alpha)
-    return MeasureRound(
-        name=name, share=share, half_width=1.0, cap=1.0, error_after=min(math.sqrt(mse), 1.0), noise=noise
-    )
+def _bits(name: str, brief: Brief, share: float, mse: float) -> MeasureRound:
+    return MeasureRound.everybody_alike(name, share, OneBit.spending(brief.alpha), mse)

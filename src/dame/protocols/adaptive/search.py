@@ -138,7 +138,7 @@ class _Search:
         return known_within(self._privacy, self._users(share))
 
     def _whole_range(self, name: str, share: float) -> MeasureRound:
-        return MeasureRound(name=name, share=share, half_width=1.0, cap=1.0, noise=self._noise)
+        return MeasureRound.everybody_alike(name, share, self._noise)
 
     def _measure(self, name: str, share: float, design: MeasureDesign) -> MeasureRound:
         cap = None if math.isinf(design.cap) else design.cap

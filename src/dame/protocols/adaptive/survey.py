@@ -26,7 +26,6 @@ from dame.tally import Tally
 
 Floats = NDArray[np.float64]
 
-SHARE = 0.1
 FAILURE_DETAIL = "failure"
 """Under this name a plan keeps the accepted chance of a wrong location for the rounds that are designed later."""
 SPARE_CLASSES = 6

@@ -16,7 +16,7 @@ def drafted(path: Path) -> Iterator[Path]:
 
     What a crash leaves behind is a hidden draft; the next run overwrites it.
     """
-    if not path.name:
+    if not path.name or path.is_dir():
         raise InvalidInput("out", str(path), "the name of a file")
     draft = path.with_name(f".{path.name}.draft")
     try:
