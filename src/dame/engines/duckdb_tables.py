@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dame.engines.layout import Layout
 from dame.engines.reduced import Part, read_batches
-from dame.engines.sql import DUCKDB, Reduction
+from dame.engines.sql import DUCKDB, CleanReduction, Reduction, look
 from dame.engines.store import IN_MEMORY, KeptTable
+from dame.engines.survey import Survey
 from dame.errors import DameError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -32,12 +33,16 @@ _KEY_TYPES = _WHOLE | {"varchar", "uuid", "enum"}
 _VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
 
 
+def _silent(percentage: int) -> None:
+    """Progress that nobody watches."""
+
+
 def reduce_table(
     source: object,
     layout: Layout,
     *,
     memory_limit: int | None = None,
-    progress: Progress = lambda _: None,
+    progress: Progress = _silent,
 ) -> KeptTable:
     """The people of a table: a path or glob of Parquet, CSV or JSON files, `FILE.duckdb::TABLE`, or a data frame.
 
@@ -47,7 +52,8 @@ def reduce_table(
     with _session(memory_limit) as session, _sentences(source):
         table = _named(session, source)
         layout.check(_types(session, table), _KEY_TYPES, _VALUE_TYPES)
-        return KeptTable(_parts(session, _query(table, layout), progress), room)
+        how, counted = _cheapest(session, source, table, layout)
+        return KeptTable(_parts(session, _query(table, how), progress), room, counted)
 
 
 def memory_bytes(text: str) -> int:
@@ -66,14 +72,31 @@ def _parts(session: duckdb.DuckDBPyConnection, query: str, progress: Progress) -
     yield from read_batches(_awaited(session, lambda: reader(USERS_AT_ONCE), progress))
 
 
-def _query(table: str, layout: Layout) -> str:
+def _cheapest(
+    session: duckdb.DuckDBPyConnection, source: object, table: str, layout: Layout
+) -> tuple[Reduction, Survey]:
+    """The reduction that does for this table, and what was counted already.
+
+    Most tables are clean. To see that, the value column alone is read, which takes a tenth of the time of the
+    aggregation and saves more than that, where a column can be read alone; other tables are read once.
+    """
     how = Reduction(dialect=DUCKDB, layout=layout)
+    if not (isinstance(source, (str, Path)) and str(source).lower().endswith(".parquet")):
+        return how, Survey()
+    columns = f"SELECT {', '.join(how.columns())} FROM {table}"
+    counts = session.sql(f"SELECT {', '.join(look(how))} FROM ({columns})")
+    ((records, finite, outside, *known),) = _awaited(session, counts.fetchall)
+    if {records} != {finite, *known}:
+        return how, Survey()
+    return CleanReduction(dialect=DUCKDB, layout=layout), Survey(clipped=outside)
+
+
+def _query(table: str, how: Reduction) -> str:
     keys, totals = ", ".join(how.key_names), ", ".join(f"{total} AS {name}" for total, name in how.aggregates())
-    return (
-        f"SELECT {', '.join(how.hashed())} FROM (SELECT {keys}, {totals} FROM"
-        f" (SELECT {', '.join(how.gridded())} FROM (SELECT {', '.join(how.columns())} FROM {table}))"
-        f" GROUP BY {keys})"
-    )
+    steps = table
+    for step in (how.columns(), how.finite(), how.gridded()):
+        steps = f"(SELECT {', '.join(step)} FROM {steps})"
+    return f"SELECT {', '.join(how.hashed())} FROM (SELECT {keys}, {totals} FROM {steps} GROUP BY {keys})"
 
 
 def _types(session: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -142,7 +165,7 @@ def _first_line(problem: Exception) -> str:
     return str(problem).splitlines()[0]
 
 
-def _awaited(session: duckdb.DuckDBPyConnection, work: Callable[[], Result], progress: Progress) -> Result:
+def _awaited(session: duckdb.DuckDBPyConnection, work: Callable[[], Result], progress: Progress = _silent) -> Result:
     """What the work returns. It runs on another thread, because DuckDB does not hear Ctrl-C while it works on this."""
     with ThreadPoolExecutor(1) as thread:
         result = thread.submit(work)

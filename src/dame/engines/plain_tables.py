@@ -47,7 +47,7 @@ def _counts(
     present = np.array([value is not None for value in values], dtype=np.bool_)
     numbers = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
     finite = np.isfinite(numbers)
-    outside = present & ~((numbers >= bounds[0]) & (numbers <= bounds[1]))
+    outside = finite & ~((numbers >= bounds[0]) & (numbers <= bounds[1]))
     steps = grid_steps(np.where(finite, numbers, bounds[0]), *bounds)
     columns = (np.ones(len(rows), np.int64), present, finite, outside, np.where(finite, steps, 0))
     return {name: _sums(rows, users, column) for name, column in zip(COUNTS, columns, strict=True)}

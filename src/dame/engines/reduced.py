@@ -43,7 +43,7 @@ def part_of(hashes: np.ndarray, known: np.ndarray, counts: dict[str, Ints]) -> P
     people = People(hashes=hashes, sizes=size, totals=counts["steps"] - size * HALF_GRID).chosen(usable)
     survey = Survey.of(
         people,
-        clipped=_sum(counts["outside"] - not_finite, known),
+        clipped=_sum(counts["outside"], known),
         nulls=_sum(counts["records"] - counts["present"], known),
         not_finite=_sum(not_finite, known),
         without_user=_sum(counts["records"], ~known),

@@ -69,7 +69,7 @@ def _reduced(records: DataFrame, how: Reduction) -> DataFrame:
     from pyspark.sql.functions import expr
 
     totals = [expr(total).alias(name) for total, name in how.aggregates()]
-    gridded = records.selectExpr(*how.columns()).selectExpr(*how.gridded())
+    gridded = records.selectExpr(*how.columns()).selectExpr(*how.finite()).selectExpr(*how.gridded())
     return gridded.groupBy(*how.key_names).agg(*totals).selectExpr(*how.hashed())
 
 

@@ -11,8 +11,8 @@ from dame.device.records import HALF_GRID
 from dame.engines.layout import Layout
 
 COUNTS = ("records", "present", "size", "outside", "steps")
-"""What is known of each user: her rows, those with a value, those that count, those outside the bounds, and the sum of
-the grid steps from the lower bound."""
+"""What is known of each user: her rows, those with a value, those that count since it is finite, those of them outside
+the bounds, and the sum of the grid steps from the lower bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class Dialect:
     text: str
     text_bytes: str
     constant: str
+    finite: str
     hash: str
 
     def name(self, column: str) -> str:
@@ -39,6 +40,8 @@ DUCKDB = Dialect(
     text="CAST({} AS VARCHAR)",
     text_bytes="CAST(strlen({}) AS VARCHAR)",
     constant="decode(unhex('{}'))",
+    # Not by comparison: bounds in the footers of Parquet files leave NaN out, and DuckDB would believe them.
+    finite="isfinite({})",
     hash="CAST('0x' || substr(sha256({}), 1, 16) AS UBIGINT)",
 )
 SPARK = Dialect(
@@ -46,6 +49,7 @@ SPARK = Dialect(
     text="CAST({} AS STRING)",
     text_bytes="CAST(octet_length({}) AS STRING)",
     constant="decode(unhex('{}'), 'UTF-8')",
+    finite="abs({}) < CAST('Infinity' AS DOUBLE)",  # NaN is larger than that
     # Spark has no unsigned integers: the same 64 bits, read as a signed number.
     hash="CAST(conv(substr(sha2({}, 256), 1, 16), 16, -10) AS BIGINT)",
 )
@@ -53,7 +57,7 @@ SPARK = Dialect(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """How the records of a table become one row a user: expressions for each of three steps, in one dialect."""
+    """How the records of any table become one row a user: expressions for each of four steps, in one dialect."""
 
     dialect: Dialect
     layout: Layout
@@ -69,14 +73,18 @@ class Reduction:
         named = [f"{self.dialect.name(key)} AS {name}" for key, name in pairs]
         return [*named, f"CAST({self.dialect.name(self.layout.value)} AS DOUBLE) AS v"]
 
+    def finite(self) -> list[str]:
+        """Second step: the same, and the value f that counts, null unless it is finite."""
+        return [*self.key_names, "v", f"CASE WHEN {self.dialect.finite.format('v')} THEN v END AS f"]
+
     def gridded(self) -> list[str]:
-        """Second step: the same, and the grid step g of the value."""
-        return [*self.key_names, "v", f"{_grid_step(self.layout.low, self.layout.high)} AS g"]
+        """Third step: the same, and the grid step g of the value."""
+        return [*self.key_names, "v", "f", f"{_grid_step(self.layout)} AS g"]
 
     def aggregates(self) -> list[tuple[str, str]]:
-        """Third step, for each key: an expression and its name, for each of COUNTS."""
-        inside = f"v BETWEEN {_double(self.layout.low)} AND {_double(self.layout.high)}"
-        sums = ("count(*)", "count(v)", "count(g)", f"count(*) FILTER (WHERE NOT ({inside}))", "sum(g)")
+        """Fourth step, for each key: an expression and its name, for each of COUNTS."""
+        outside = f"count(*) FILTER (WHERE NOT ({_inside('f', self.layout)}))"
+        sums = ("count(*)", "count(v)", "count(f)", outside, "sum(g)")
         return [(f"CAST({total} AS BIGINT)", name) for total, name in zip(sums, COUNTS, strict=True)]
 
     def hashed(self) -> list[str]:
@@ -85,19 +93,49 @@ class Reduction:
         if len(texts) > 1:
             texts = [part for text in texts for part in (self.dialect.text_bytes.format(text), "':'", text)]
         hashed = " || ".join([self.dialect.text_constant(f"{self.layout.study}\n"), *texts])
-        return [f"{self.dialect.hash.format(hashed)} AS person", *COUNTS]
+        return [f"{self.dialect.hash.format(hashed)} AS person", *self._counts()]
+
+    def _counts(self) -> list[str]:
+        return list(COUNTS)
 
 
-def _grid_step(low: float, high: float) -> str:
-    """Steps from the lower bound, 0 to 2^31, to which a value v is rounded; null unless v is finite."""
-    lower, upper, scale = _double(low), _double(high), _double(2 * HALF_GRID / (high - low))
+class CleanReduction(Reduction):
+    """The same for a table in which every record has a user and a finite value, as `look` finds out: less to count.
+
+    Records outside the bounds are clipped, and not counted again.
+    """
+
+    __slots__ = ()
+
+    def finite(self) -> list[str]:
+        """Second step: every value counts."""
+        return [*self.key_names, "v", "v AS f"]
+
+    def aggregates(self) -> list[tuple[str, str]]:
+        """Fourth step, for each key: how many records, and the sum of their grid steps."""
+        return [("count(*)", "records"), ("CAST(sum(g) AS BIGINT)", "steps")]
+
+    def _counts(self) -> list[str]:
+        return ["records", "records AS present", "records AS size", "CAST(0 AS BIGINT) AS outside", "steps"]
+
+
+def look(how: Reduction) -> list[str]:
+    """Counts over the columns of the first step: all records, those with a finite value, those outside the bounds, and
+    for each key column those in which it is not null."""
+    finite, outside = how.dialect.finite.format("v"), f"NOT ({_inside('v', how.layout)})"
+    return ["count(*)", f"count_if({finite})", f"count_if({outside})", *(f"count({name})" for name in how.key_names)]
+
+
+def _inside(name: str, layout: Layout) -> str:
+    return f"{name} BETWEEN {_double(layout.low)} AND {_double(layout.high)}"
+
+
+def _grid_step(layout: Layout) -> str:
+    """Steps from the lower bound, 0 to 2^31, to which a finite value f is rounded; null when that is."""
+    lower, upper = _double(layout.low), _double(layout.high)
+    scale = _double(2 * HALF_GRID / (layout.high - layout.low))
     # Values inside come first: an engine that works on columns has nothing more to look at when all of them are.
-    # In both kinds of SQL, NaN is larger than infinity.
-    clipped = (
-        f"CASE WHEN v BETWEEN {lower} AND {upper} THEN v"
-        f" WHEN v < {lower} AND v > CAST('-Infinity' AS DOUBLE) THEN {lower}"
-        f" WHEN v > {upper} AND v < CAST('Infinity' AS DOUBLE) THEN {upper} END"
-    )
+    clipped = f"CASE WHEN {_inside('f', layout)} THEN f WHEN f < {lower} THEN {lower} WHEN f > {upper} THEN {upper} END"
     return f"CAST(floor(({clipped} - {lower}) * {scale} + {_double(0.5)}) AS BIGINT)"
 
 

@@ -64,9 +64,10 @@ class PeopleStore:
 class KeptTable:
     """A reduced table whose people are kept in this process: rounds and repetitions need no second look at records."""
 
-    def __init__(self, parts: Iterable[Part], in_memory: int = IN_MEMORY) -> None:
+    def __init__(self, parts: Iterable[Part], in_memory: int = IN_MEMORY, counted: Survey | None = None) -> None:
+        """`counted` is what was counted of the table before, beyond what its parts know."""
         self.people = PeopleStore(in_memory)
-        self._survey = Survey()
+        self._survey = counted or Survey()
         for part in parts:
             self.people.add(part.people)
             self._survey += part.survey
