@@ -9,18 +9,18 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import dame
 from dame.engines import duckdb_tables
 from dame.engines.duckdb_tables import reduce_table
+from dame.engines.layout import Layout
 from dame.engines.plain_tables import reduce_rows
-from dame.engines.sql import DUCKDB, CleanReduction, Reduction
+from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, Reduction
 from tests.engines.tables import BOUNDS, INTEGERS, TEXTS, Rows, arrow, layout, row_lists, write
 from tests.engines.test_reduction import COLUMNS, counted, expected, seen
 
-FINITE = st.floats(-3e6, 3e6) | st.floats(allow_nan=False, allow_infinity=False)
+FINITE = st.floats(-3e6, 3e6)
 LIMITS = (-2.0, 5.0)
 
 
@@ -35,6 +35,15 @@ def clean_rows(draw: st.DrawFn, *columns: st.SearchStrategy) -> Rows:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all examples share."""
     return tmp_path_factory.mktemp("tables")
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[type]:
+    """The reductions that are taken from now on."""
+    taken: list[type] = []
+    query = duckdb_tables._query
+    monkeypatch.setattr(duckdb_tables, "_query", lambda table, how: taken.append(type(how)) or query(table, how))
+    return taken
 
 
 @given(st.data(), BOUNDS, COLUMNS, st.booleans())
@@ -56,6 +65,7 @@ def test_parquet_files_agree_with_devices(
 @given(st.data(), BOUNDS, st.sampled_from([(INTEGERS,), (TEXTS, INTEGERS)]))
 @settings(max_examples=30)
 def test_both_reductions_give_the_same_rows(data: st.DataObject, bounds: tuple[float, float], columns: tuple) -> None:
+    assume(6e6 / (bounds[1] - bounds[0]) < 2**20)  # no value is far out
     records = arrow(data.draw(clean_rows(*columns)))
     found = []
     for kind in (Reduction, CleanReduction):
@@ -79,27 +89,45 @@ def test_both_reductions_give_the_same_rows(data: st.DataObject, bounds: tuple[f
         ({"key 1": None}, Reduction),
     ],
 )
-def test_which_tables_are_clean(tmp_path: Path, flaw: dict | None, how: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_tables_are_clean(tmp_path: Path, flaw: dict | None, how: type, queries: list[type]) -> None:
     """A flaw in one record is enough, also where the footer of the file, which leaves NaN out, knows nothing of it."""
     rows = [{"key 0": "a", "key 1": number, "the value": number / 100} for number in range(300)]
     if flaw:
         rows[17] |= flaw
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "table.parquet", row_group_size=100)
-    taken, query = [], duckdb_tables._query
-    monkeypatch.setattr(duckdb_tables, "_query", lambda table, how: taken.append(type(how)) or query(table, how))
     survey = reduce_table(str(tmp_path / "*.parquet"), layout(LIMITS, 2)).survey()
-    assert taken == [how]
+    assert queries == [how]
     assert survey.records == (299 if flaw else 300)
     assert sum(survey.left_out().values()) == (0 if not flaw else 2 if "the value" in flaw else 1)
 
 
-def test_a_user_with_very_many_records(tmp_path: Path) -> None:
-    """Her sum is beyond what doubles hold exactly."""
-    path, count = tmp_path / "table.parquet", 2**23 + 1
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_user_with_very_many_records(tmp_path: Path, beyond: int, queries: list[type]) -> None:
+    """Her sum is the largest that doubles hold exactly, or beyond it."""
+    path, count = tmp_path / "table.parquet", MOST_EXACT + beyond
     with duckdb.connect() as session:
-        session.sql(f"SELECT 7 AS who, 9.0 - range % 2 * 2.0 ** -28 AS what FROM range({count})").write_parquet(
-            str(path)
-        )
-    population = {"user": "who", "value": "what", "bounds": (8.0, 9.0)}
-    mean = dame.Population.table(str(path), **population).truth
-    assert mean == pytest.approx(1 - 2.0**-28, rel=0, abs=2.0**-31)
+        session.sql(f"SELECT 7 AS who, 9.0 AS what FROM range({count})").write_parquet(str(path))
+    how = Layout(user=("who",), value="what", low=8.0, high=9.0, study="study")
+    table = reduce_table(str(path), how)
+    ((people,),) = [[*table.people]]
+    assert people.totals.tolist() == [count * 2**30]
+    assert people.sizes.tolist() == [count]
+    assert queries == ([CleanReduction, Reduction] if beyond else [CleanReduction])
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 2.0**26, -(2.0**26)])
+def test_values_far_out(tmp_path: Path, value: float, queries: list[type]) -> None:
+    """Where a value is too far out for the quick way of clipping, the other one is taken."""
+    rows: Rows = [(("a",), 0.25), (("a",), value), (("b",), 0.75)]
+    table = reduce_table(write(tmp_path, rows), layout((0.0, 1.0)))
+    assert seen(table) == expected(rows, (0.0, 1.0))
+    assert queries == [Reduction]
+
+
+@pytest.mark.parametrize("value", [2.0**20, -(2.0**20)])
+def test_values_not_so_far_out(tmp_path: Path, value: float, queries: list[type]) -> None:
+    rows: Rows = [(("a",), 0.25), (("a",), value), (("b",), 0.75)]
+    table = reduce_table(write(tmp_path, rows), layout((0.0, 1.0)))
+    assert seen(table) == expected(rows, (0.0, 1.0))
+    assert table.survey().clipped == 1
+    assert queries == [CleanReduction]

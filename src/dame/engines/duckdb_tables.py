@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dame.engines.layout import Layout
 from dame.engines.reduced import Part, read_batches
-from dame.engines.sql import DUCKDB, CleanReduction, Reduction, look
+from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, Reduction, look
 from dame.engines.store import IN_MEMORY, KeptTable
 from dame.engines.survey import Survey
 from dame.errors import DameError, InvalidInput, MissingExtra
@@ -52,8 +52,13 @@ def reduce_table(
     with _session(memory_limit) as session, _sentences(source):
         table = _named(session, source)
         layout.check(_types(session, table), _KEY_TYPES, _VALUE_TYPES)
-        how, counted = _cheapest(session, source, table, layout)
-        return KeptTable(_parts(session, _query(table, how), progress), room, counted)
+        full, clean = (kind(dialect=DUCKDB, layout=layout) for kind in (Reduction, CleanReduction))
+        clipped = _look(session, table, full) if _by_columns(source) else None
+        if clipped is not None:
+            with suppress(_Inexact):
+                parts = _exact(_parts(session, _query(table, clean), progress))
+                return KeptTable(parts, room, Survey(clipped=clipped))
+        return KeptTable(_parts(session, _query(table, full), progress), room)
 
 
 def memory_bytes(text: str) -> int:
@@ -72,23 +77,32 @@ def _parts(session: duckdb.DuckDBPyConnection, query: str, progress: Progress) -
     yield from read_batches(_awaited(session, lambda: reader(USERS_AT_ONCE), progress))
 
 
-def _cheapest(
-    session: duckdb.DuckDBPyConnection, source: object, table: str, layout: Layout
-) -> tuple[Reduction, Survey]:
-    """The reduction that does for this table, and what was counted already.
+class _Inexact(Exception):
+    """Sums in doubles do not do for this table."""
 
-    Most tables are clean. To see that, the value column alone is read, which takes a tenth of the time of the
-    aggregation and saves more than that, where a column can be read alone; other tables are read once.
+
+def _exact(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts of a clean table, as long as their sums are exact."""
+    for part in parts:
+        if part.people.sizes.max(initial=0) > MOST_EXACT:
+            raise _Inexact
+        yield part
+
+
+def _by_columns(source: object) -> bool:
+    """Whether one column of a table can be read without the others, and more than once."""
+    return isinstance(source, (str, Path)) and str(source).lower().endswith(".parquet")
+
+
+def _look(session: duckdb.DuckDBPyConnection, table: str, how: Reduction) -> int | None:
+    """The number of records outside the bounds, if the table is clean; most are.
+
+    Only the values are read, and the keys where footers say that some are null. That takes less than a tenth of the
+    time of the aggregation, and saves more.
     """
-    how = Reduction(dialect=DUCKDB, layout=layout)
-    if not (isinstance(source, (str, Path)) and str(source).lower().endswith(".parquet")):
-        return how, Survey()
-    columns = f"SELECT {', '.join(how.columns())} FROM {table}"
-    counts = session.sql(f"SELECT {', '.join(look(how))} FROM ({columns})")
-    ((records, finite, outside, *known),) = _awaited(session, counts.fetchall)
-    if {records} != {finite, *known}:
-        return how, Survey()
-    return CleanReduction(dialect=DUCKDB, layout=layout), Survey(clipped=outside)
+    counts = session.sql(f"SELECT {', '.join(look(how))} FROM (SELECT {', '.join(how.columns())} FROM {table})")
+    ((records, usable, outside, *known),) = _awaited(session, counts.fetchall)
+    return int(outside) if {records} == {usable, *known} else None
 
 
 def _query(table: str, how: Reduction) -> str:
