@@ -15,6 +15,9 @@ def main() -> None:
     except ImportError:
         print(f"dame: {MissingExtra('the command line', 'cli')}", file=sys.stderr)
         sys.exit(1)
+    from dame.cli.later import postpone
+
+    postpone()
     from dame.cli.app import run
 
     sys.exit(run(sys.argv[1:]))
