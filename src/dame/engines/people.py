@@ -39,3 +39,13 @@ class People:
     def chosen(self, who: NDArray[np.bool_] | slice) -> People:
         """The users that a mask or a slice chooses."""
         return People(hashes=self.hashes[who], sizes=self.sizes[who], totals=self.totals[who])
+
+    def packed(self) -> bytes:
+        """The people in BYTES_EACH bytes each, for whoever keeps them."""
+        return b"".join(column.tobytes() for column in (self.hashes, self.sizes, self.totals))
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> People:
+        """The people in what `packed` gave."""
+        hashes, sizes, totals = np.frombuffer(packed, np.uint64).reshape(3, -1)
+        return cls(hashes=hashes, sizes=sizes.view(np.int64), totals=totals.view(np.int64))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 2**17
 _LOOPBACK = "127.0.0.1"
 _LOCAL = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK, "spark.ui.enabled": "false"}
-_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+BATCH_SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _SET_UP = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Variables that say that somebody has decided where Spark runs; spark-submit sets the first."""
 
@@ -47,7 +47,7 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     if master.startswith("local") if master else not any(name in os.environ for name in _SET_UP):
         _prepare_this_machine()
         settings = {**_LOCAL, **settings}
-    for name, value in {_BATCH: str(ROWS_AT_ONCE), **settings}.items():
+    for name, value in {BATCH_SETTING: str(ROWS_AT_ONCE), **settings}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

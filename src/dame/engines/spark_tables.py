@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from dame.engines.answers import Asked, tally_all
 from dame.engines.layout import Layout
+from dame.engines.people import People
 from dame.engines.reduced import read_batches
-from dame.engines.spark_sessions import sentences
+from dame.engines.spark_sessions import BATCH_SETTING, sentences
 from dame.engines.sql import SPARK, Reduction
 from dame.engines.survey import Survey, added
 from dame.tally import Tally, merged
@@ -33,36 +34,45 @@ Work = Callable[[Batches], object]
 _WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
 _KEY_TYPES = _WHOLE | {"string"}
 _VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
+PACKETS_AT_ONCE = 16
+"""Packets that a worker gets together: as many megabytes, times three."""
+
 _FEWER_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
 class SparkTable:
-    """A reduced table that stays on its cluster, cached there until it is closed."""
+    """A reduced table that stays on its cluster, cached there until it is closed.
+
+    What is cached are people in packets, as the workers' Python made them: in a round it gets them back as they are,
+    and Spark has nothing to convert.
+    """
 
     def __init__(self, records: DataFrame, layout: Layout) -> None:
         layout.check(_types(records), _KEY_TYPES, _VALUE_TYPES)
         with _setting(records.sparkSession, _FEWER_PARTITIONS, "true"):
-            self._reduced = _reduced(records, Reduction(dialect=SPARK, layout=layout)).persist()
+            reduced = _reduced(records, Reduction(dialect=SPARK, layout=layout))
+            self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
         self._survey: Survey | None = None
 
     def survey(self) -> Survey:
         """What was counted; the first call reads the records."""
         if self._survey is None:
             with sentences("table", "this one"):
-                parts = collected(self._reduced, _survey)
-            self._survey = added(_survey_from(part) for part in parts).check()
+                rows = self._packets.select("survey").collect()
+            self._survey = added(_survey_from(json.loads(row.survey)) for row in rows).check()
         return self._survey
 
     def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
         """The tally of each question, in one pass over the people."""
         parts = [[Tally.zero(one.question).to_json() for one in asked]]
-        parts += collected(self._reduced, partial(_tallies, tuple(asked)))
+        with _setting(self._packets.sparkSession, BATCH_SETTING, str(PACKETS_AT_ONCE)):
+            parts += collected(self._packets.select("people"), partial(_tallies, tuple(asked)))
         columns = zip(asked, zip(*parts, strict=True), strict=True)
         return [merged(Tally.from_json(part, one.question) for part in listed) for one, listed in columns]
 
     def close(self) -> None:
         """Frees what the cluster keeps of this table."""
-        self._reduced.unpersist()
+        self._packets.unpersist()
 
 
 def _reduced(records: DataFrame, how: Reduction) -> DataFrame:
@@ -94,9 +104,15 @@ def _work_on(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
 _COUNTERS = ("sizes", "mean_steps")
 
 
-def _survey(batches: Batches) -> object:
-    survey = added(part.survey for part in read_batches(batches))
-    return {**asdict(survey), **{name: list(getattr(survey, name).items()) for name in _COUNTERS}}
+def _packets(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The people of each batch in a packet, and their survey."""
+    import pyarrow as pa
+
+    for part in read_batches(batches):
+        counters = {name: list(getattr(part.survey, name).items()) for name in _COUNTERS}
+        survey, people = json.dumps({**asdict(part.survey), **counters}), part.people.packed()
+        columns = [pa.array([survey], pa.string()), pa.array([people], pa.binary())]
+        yield pa.RecordBatch.from_arrays(columns, names=["survey", "people"])
 
 
 def _survey_from(document: dict[str, Any]) -> Survey:
@@ -104,7 +120,8 @@ def _survey_from(document: dict[str, Any]) -> Survey:
 
 
 def _tallies(asked: Sequence[Asked], batches: Batches) -> object:
-    return [tally.to_json() for tally in tally_all(asked, (part.people for part in read_batches(batches)))]
+    packets = (packet for batch in batches for packet in batch.column("people").to_pylist())
+    return [tally.to_json() for tally in tally_all(asked, map(People.unpacked, packets))]
 
 
 @contextmanager

@@ -6,8 +6,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
-import numpy as np
-
 from dame.engines.answers import Asked, tally_all
 from dame.engines.people import BYTES_EACH, People
 from dame.engines.reduced import Part
@@ -51,14 +49,12 @@ class PeopleStore:
     def _write(self, people: People) -> None:
         # A file without a name is gone when the process is, whatever ends it.
         self._file = self._file or tempfile.TemporaryFile(prefix="dame-people-")  # noqa: SIM115  it lives as long as this
-        for column in (people.hashes, people.sizes, people.totals):
-            self._file.write(column.tobytes())
+        self._file.write(people.packed())
         self._lengths.append(len(people))
 
     def _read(self, length: int) -> People:
         assert self._file is not None
-        hashes, sizes, totals = np.frombuffer(self._file.read(BYTES_EACH * length), np.uint64).reshape(3, length)
-        return People(hashes=hashes, sizes=sizes.view(np.int64), totals=totals.view(np.int64))
+        return People.unpacked(self._file.read(BYTES_EACH * length))
 
 
 class KeptTable:
