@@ -22,6 +22,10 @@ def plan_for(users: int, alpha: float = ALPHA, **more: object) -> dame.Plan:
 
 
 def people(kind: str, users: int) -> dame.Population:
+    return dame.Population.arrays(np.full(users, 20), means_of(kind, users))
+
+
+def means_of(kind: str, users: int) -> np.ndarray:
     rng = np.random.default_rng(11)
     means = {
         "bell": 0.2 + 0.15 * rng.normal(size=users),
@@ -29,24 +33,30 @@ def people(kind: str, users: int) -> dame.Population:
         "shoulders": -0.3 + 0.12 * rng.standard_t(3, size=users),
         "skewed": 2 * rng.beta(2, 8, size=users) - 1,
         "ends": np.where(rng.random(users) < 0.4, -1.0, 1.0),
+        "minority": np.where(np.arange(users) < 0.1 * users, 0.9, -0.2) + 0.03 * rng.normal(size=users),
+        "few": np.where(np.arange(users) < 0.03 * users, -1.0, 0.1) + 0.03 * rng.normal(size=users),
+        "fifth": np.where(np.arange(users) < 0.2 * users, 0.9, -0.2) + 0.05 * rng.normal(size=users),
     }[kind]
-    return dame.Population.arrays(np.full(users, 20), np.clip(means, -1, 1))
+    return np.clip(means, -1, 1)
 
 
 def one_bit_rmse(users: int, alpha: float = ALPHA) -> float:
     return (math.exp(alpha) + 1) / (math.exp(alpha) - 1) / math.sqrt(users)
 
 
-@pytest.mark.parametrize(("kind", "most"), [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.65), ("clusters", 1.05)])
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.7), ("clusters", 1.05), ("minority", 0.9), ("few", 1.0)],
+)
 def test_better_than_one_bit_and_covered(kind, most):
     users = 4000
     result = simulate(plan_for(users), people(kind, users), 60, seed=3)
     assert result.rmse < most * one_bit_rmse(users) * 1.2  # 60 studies: the error is known within 10 %
-    assert result.coverage >= 0.85
+    assert result.coverage >= (0.75 if kind == "few" else 0.85)  # 3 % are at the edge of what can be seen
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["bell", "shoulders", "skewed", "clusters", "ends"])
+@pytest.mark.parametrize("kind", ["bell", "shoulders", "skewed", "clusters", "ends", "minority", "few", "fifth"])
 @pytest.mark.parametrize("alpha", [22 / 35, 2.0])
 @pytest.mark.parametrize("users", [300, 3000])
 def test_never_much_worse_than_one_bit(kind, alpha, users):
@@ -55,14 +65,22 @@ def test_never_much_worse_than_one_bit(kind, alpha, users):
     assert result.coverage >= 0.91
 
 
-def test_the_plan_votes_and_then_measures_with_equal_weights():
+def test_the_plan_votes_measures_halves_and_then_windows_with_equal_weights():
     plan = plan_for(4000)
-    vote, measure = plan.rounds
+    vote, halves, finish = plan.rounds
     assert isinstance(vote, VoteRound)
     assert vote.min_size == 1  # everybody votes
-    assert isinstance(measure, MeasureRound)
-    assert measure.cap == 1.0  # everybody has the same weight
+    for round_ in (halves, finish):
+        assert isinstance(round_, MeasureRound)
+        assert round_.cap == 1.0  # everybody has the same weight
+    assert halves.dither == halves.half_width == 0.5
     assert plan.brief.weights == "equal"
+
+
+@pytest.mark.parametrize(("alpha", "more"), [(0.7, {}), (2.0, {"max_rounds": 2})])
+def test_votes_are_left_out_where_they_are_blunt_or_a_round_too_many(alpha, more):
+    plan = plan_for(8000, alpha, **more)
+    assert [round_.name for round_ in plan.rounds] == ["halves", "finish"]
 
 
 @pytest.mark.parametrize("more", [{}, {"max_rounds": 1}])
@@ -73,26 +91,52 @@ def test_few_users_send_plain_bits(more):
     assert plan.forecast.predicted_rmse == pytest.approx(one_bit_rmse(200, 0.3), rel=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["bell", "minority", "ends"])
+def test_few_users_with_a_large_alpha_are_asked_in_halves(kind):
+    users, population = 300, people(kind, 300)
+    plan = plan_for(users)
+    assert [round_.name for round_ in plan.rounds] == ["halves"]
+    result = simulate(plan, population, 1500, seed=12)
+    squares = float(np.mean(means_of(kind, users) ** 2))
+    bits = math.sqrt(one_bit_rmse(users) ** 2 - squares / users)  # exact, for these very users
+    assert result.rmse < 1.05 * bits  # 1500 studies: known within 3 %
+    assert abs(result.bias) < 3.5 * result.bias_se
+    assert 0.93 <= result.coverage <= 0.975
+
+
+def test_an_arm_without_reports_is_not_heard():
+    plan = plan_for(300)
+    question = dame.first(plan)
+    estimate = dame.next(plan, [dame.Tally(question=question, reports=1, sums=(0, 1, 1))])
+    low, high = estimate.interval
+    assert low < -0.4
+    assert high == 1.0
+
+
 def honest_tally(question, means, rng):
-    tally = dame.Tally.zero(question)
     if isinstance(question, Vote):
         marks = np.bincount([question.bin_of(mean) for mean in means], minlength=question.bins)
         yes, no = question.code.yes / 2**64, question.code.no / 2**64
         ones = rng.binomial(marks, yes) + rng.binomial(len(means) - marks, no)
         return dame.Tally(question=question, reports=len(means), sums=tuple(ones.tolist()))
     assert isinstance(question, Measure)
-    del tally
-    places = np.clip((means - question.centre - question.left) / (question.right - question.left), 0, 1)
-    chances = (question.noise.low + places * (question.noise.high - question.noise.low)) / 2**64
-    return dame.Tally(question=question, reports=len(means), sums=(int((rng.random(len(means)) < chances).sum()),))
+    arms = rng.random(len(means)) < 0.5
+    centres = np.where(arms, question.arm_centre(1), question.arm_centre(0))
+    places = np.clip((means - centres - question.left) / (question.right - question.left), 0, 1)
+    ones = rng.random(len(means)) < (question.noise.low + places * (question.noise.high - question.noise.low)) / 2**64
+    sums = (int(ones[~arms].sum()), int(arms.sum()), int(ones[arms].sum()))
+    return dame.Tally(question=question, reports=len(means), sums=sums)
 
 
-def test_the_window_follows_the_votes():
+def test_the_windows_follow_what_was_learnt():
     plan, rng = plan_for(40_000), np.random.default_rng(5)
     windows = {}
     for name, middle, width in (("left", -0.6, 0.05), ("right", 0.5, 0.05), ("wide", 0.0, 0.5)):
         means = np.clip(middle + width * rng.normal(size=10_000), -1, 1)
-        question = dame.next(plan, [honest_tally(dame.first(plan), means, rng)])
+        tallies = []
+        for _ in range(2):
+            tallies.append(honest_tally(dame.next(plan, tallies), means, rng))
+        question = dame.next(plan, tallies)
         windows[name] = (question.centre, question.right - question.left)
         assert abs(question.centre - middle) < 0.2
     assert windows["wide"][1] > 1.5 * windows["left"][1]

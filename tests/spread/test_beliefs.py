@@ -83,18 +83,73 @@ def test_many_reports_outvote_every_shape():
     assert posterior.quantile(0.025) - 0.02 < shares @ values < posterior.quantile(0.975) + 0.02
 
 
+def test_the_mean_of_users_at_hand_is_learnt_from_a_part_of_them():
+    """Against draws: a population from the process, its users, and the average of half of them with noise."""
+    values, shares = np.array([-0.5, 0.1, 0.8]), np.array([0.2, 0.5, 0.3])
+    users, noise = 8, 0.02
+    start = Beliefs.before(one_population(list(values), list(shares)), users=users)
+    after = start.after(identity, np.array([0.4]), np.array([noise + half_variance(start, users)])).of_mean()
+    rng = np.random.default_rng(3)
+    laws = rng.dirichlet(shares * GRIP, size=300_000)
+    people = values[(rng.random((len(laws), users, 1)) > np.cumsum(laws, axis=1)[:, None, :]).sum(axis=2).clip(max=2)]
+    seen = people[:, : users // 2].mean(axis=1) + rng.normal(0, math.sqrt(noise), len(laws))
+    slope, _ = np.polyfit(seen, people.mean(axis=1), 1)
+    left = people.mean(axis=1) - people.mean() - slope * (seen - seen.mean())
+    assert start.of_mean().covariance[0, 0] == pytest.approx(people.mean(axis=1).var(), rel=0.02)
+    assert after.covariance[0, 0] == pytest.approx(left.var(), rel=0.02)
+    assert after.mean[0] == pytest.approx(people.mean() + slope * (0.4 - seen.mean()), abs=0.003)
+
+
+def half_variance(start: Beliefs, users: int) -> float:
+    """The variance of the average of half of the users around that of a population drawn from the process."""
+    within = start.of(identity).covariance[0, 0] * (GRIP + 1) * (1 - 1 / (GRIP + 1))
+    return float(within / (users / 2))
+
+
+def test_doubt_lets_a_narrow_shape_hear_of_far_users():
+    """A tenth of the users at 0.9 is not in the shape: only with doubt does what they say move the mean."""
+    shape, shares = bell(0.05)
+    narrow = Family(shape[None, :], shares[None, :], np.zeros(1), np.array([0.05]))
+
+    def upper(points):
+        return np.clip(points, 0.3, 1.0)[..., None]
+
+    fact = (upper, np.array([0.3 + 0.1 * 0.6]), np.array([0.02**2]))
+    deaf = Beliefs.before(narrow).after(*fact).of_mean()
+    open_minded = Beliefs.before(narrow, departure=0.05**2).after(*fact).of_mean()
+    assert deaf.mean[0] == pytest.approx(0, abs=1e-3)
+    assert 0.02 < open_minded.mean[0] < 0.1
+    assert open_minded.covariance[0, 0] < 0.05**2 + deaf.covariance[0, 0]
+
+
+def test_few_populations_stand_for_all():
+    beliefs = Beliefs.before(family()).after(identity, np.array([0.1]), np.array([0.003]))
+    every, few = beliefs.of(identity), beliefs.thinned(150).of(identity)
+    assert len(few.weights) <= 150
+    assert few.mean[0] == pytest.approx(every.mean[0], abs=0.1 * math.sqrt(every.covariance[0, 0]))
+    assert few.covariance[0, 0] == pytest.approx(every.covariance[0, 0], rel=0.2)
+
+
 @pytest.mark.parametrize(("narrowest", "widest"), [(0.05, 0.85), (0.2, 0.2), (0.1, 0.3)])
-def test_families_hold_the_widths_asked_for_and_stay_in_range(narrowest, widest):
+def test_families_stay_in_range_and_keep_to_a_known_width(narrowest, widest):
     every = family(narrowest, widest)
-    assert every.widths.min() == pytest.approx(narrowest)
-    assert every.widths.max() == pytest.approx(widest)
     assert np.abs(every.values).max() <= 1
+    assert every.shares.sum(axis=1) == pytest.approx(1)
     assert np.exp(every.log_prior).sum() == pytest.approx(1)
-    middle = np.abs(every.values).max(axis=1) < 1  # nothing cut
-    spread = np.sqrt(
-        np.einsum("ka,ka->k", every.shares, every.values**2) - np.einsum("ka,ka->k", every.shares, every.values) ** 2
-    )
-    assert spread[middle] == pytest.approx(every.widths[middle])
+    assert every.widths.max() <= (1.0 if widest == 0.85 else 1.2 * widest)
+    chances = np.exp(every.log_prior)
+    assert chances[(every.widths > 0.5 * narrowest) & (every.widths < 1.2 * widest)].sum() > 0.9
+
+
+@pytest.mark.parametrize("far", [1.0, -1.0, 0.8])
+@pytest.mark.parametrize("share", [0.05, 0.15, 0.3])
+def test_the_family_knows_far_minorities_on_either_side(far, share):
+    """Some population with a fair chance has about this share beyond half the way to the minority."""
+    every = family()
+    beyond = np.sum(every.shares * (every.values * np.sign(far) > 0.5), axis=1)
+    near = np.sum(every.shares * (np.abs(every.values) < 0.25), axis=1)
+    alike = (np.abs(beyond - share) < share / 2) & (near > 0.6)
+    assert np.exp(every.log_prior)[alike].sum() > 0.003
 
 
 def test_the_bell_is_normal_and_in_the_middle():

@@ -2,5 +2,18 @@
 
 from dame.spread.beliefs import Beliefs, Posterior
 from dame.spread.family import NARROWEST, WIDEST, Family, bell, family
+from dame.spread.windows import HALVES, Pair, best_pair, clipped
 
-__all__ = ["NARROWEST", "WIDEST", "Beliefs", "Family", "Posterior", "bell", "family"]
+__all__ = [
+    "HALVES",
+    "NARROWEST",
+    "WIDEST",
+    "Beliefs",
+    "Family",
+    "Pair",
+    "Posterior",
+    "bell",
+    "best_pair",
+    "clipped",
+    "family",
+]

@@ -4,12 +4,17 @@ A round observes averages, over the population, of known functions of a user's m
 or where in a window it lies. Under a Dirichlet process with middle F, averages of features f and g have means E_F f,
 E_F g and covariance Cov_F(f, g) / (grip + 1); taken as normal, they are updated by the rounds in closed form, and each
 population of the family is weighed by how well it foretold them.
+
+Two more things vary. Every population may depart from all shapes by a little, anywhere in the range: the *doubt*, a
+variance of the size of the reports' own noise. Without it a narrow shape would deny what lies far from it, however
+little the reports can tell. And the mean that is asked for is that of the users at hand, of whom a round sees a part.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +30,11 @@ GRIP = 20.0
 """How firmly a population keeps to its shape: as much as if so many of its users had been seen."""
 _FORGOTTEN = -14.0
 """Populations whose log weight falls below this are dropped."""
+_MOST = 1500
+"""So many populations are kept at most, the likeliest."""
+_ANYWHERE = np.concatenate([[-1.0], -1 + (np.arange(16) + 0.5) / 8, [1.0]])
+"""Where a population may depart from its shape."""
+_SPREAD = float(np.var(_ANYWHERE))
 _TINY = 1e-14
 
 
@@ -63,63 +73,127 @@ class Posterior:
         return float(optimize.brentq(excess, -3.0, 3.0, xtol=1e-12))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Outlook:
+    """Features by atom, their averages by population, and how they hang together with what was observed."""
+
+    values: Floats
+    anywhere: Floats
+    averages: Floats
+    shared: Floats
+    solved: Floats
+    means: Floats
+    firm: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Beliefs:
-    """Populations with their log weights, and what was observed so far: features by atom, their values and noise."""
+    """Populations with their log weights, and what was observed so far: features by atom, their values and noise.
+
+    `anywhere` are the features at the places where populations may depart from their shapes, `doubt` is the variance
+    of such departures, and `users` are those whose mean is asked for (infinitely many: the mean of the law).
+    """
 
     family: Family
     log_weights: Floats
     features: Floats
+    anywhere: Floats
     observed: Floats
     variances: Floats
+    doubt: float
+    users: float
 
     @classmethod
-    def before(cls, family: Family) -> Beliefs:
-        """What is believed before any report."""
+    def before(cls, family: Family, departure: float = 0.0, users: float = math.inf) -> Beliefs:
+        """What is believed before any report; `departure` is the variance of the mean that no shape explains."""
         return cls(
             family=family,
             log_weights=family.log_prior - special.logsumexp(family.log_prior),
             features=np.empty((*family.values.shape, 0)),
+            anywhere=np.empty((len(_ANYWHERE), 0)),
             observed=np.empty(0),
             variances=np.empty(0),
+            doubt=departure / _SPREAD,
+            users=users,
         )
 
     def after(self, features: Features, observed: Floats, variances: Floats) -> Beliefs:
         """What is believed once averages of features were observed, each with independent noise of known variance."""
         fresh = features(self.family.values)
-        foretold = self._foretold(fresh)
+        foretold = self.of(features)
         fit = _log_density(observed - foretold.means, foretold.covariances + np.diag(variances))
         log_weights = self.log_weights + fit
         log_weights = log_weights - special.logsumexp(log_weights)
         kept = log_weights > _FORGOTTEN
-        return Beliefs(
+        if len(kept) > _MOST:
+            kept &= log_weights >= np.partition(log_weights, -_MOST)[-_MOST]
+        return replace(
+            self,
             family=self.family.part(kept),
             log_weights=log_weights[kept] - special.logsumexp(log_weights[kept]),
-            features=np.concatenate([self.features, fresh], axis=-1)[kept],
+            features=np.concatenate([self.features[kept], fresh[kept]], axis=-1),
+            anywhere=np.concatenate([self.anywhere, features(_ANYWHERE)], axis=-1),
             observed=np.concatenate([self.observed, observed]),
             variances=np.concatenate([self.variances, variances]),
         )
 
     def of(self, features: Features) -> Posterior:
-        """What is now believed of the averages of some features."""
-        return self._foretold(features(self.family.values))
+        """What is now believed of the averages of some features over the population."""
+        return self._posterior(self.outlook(features))
+
+    def of_mean(self) -> Posterior:
+        """What is now believed of the mean of the users at hand."""
+        return self._posterior(self.outlook(identity, sampled=True))
+
+    def outlook(self, features: Features, sampled: bool = False) -> Outlook:
+        """Some features, ready to be combined with others; `sampled`: averaged over the users at hand."""
+        fresh, anywhere = features(self.family.values), features(_ANYWHERE)
+        shares, averages = self.family.shares, _averages(self.family.shares, fresh)
+        firm = self._firm(sampled)
+        shared = firm * _covariances(shares, self.features, fresh) + self.doubt * _covariance(self.anywhere, anywhere)
+        known = self._firm(False) * _covariances(shares, self.features, self.features)
+        known = known + np.diag(self.variances) + self.doubt * _covariance(self.anywhere, self.anywhere)
+        solved = np.asarray(np.linalg.solve(known, shared), dtype=np.float64)
+        misses = (self.observed - _averages(shares, self.features))[:, None, :]
+        means = averages + (misses @ solved)[:, 0, :]
+        return Outlook(fresh, anywhere, averages, shared, solved, means, firm)
+
+    def together(self, one: Outlook, other: Outlook) -> Floats:
+        """The covariance, by population, of each feature of one outlook with its counterpart in the other."""
+        firm, shares = max(one.firm, other.firm), self.family.shares
+        products = (shares[:, None, :] @ (one.values * other.values))[:, 0, :]
+        apart = np.mean(one.anywhere * other.anywhere, axis=0) - one.anywhere.mean(axis=0) * other.anywhere.mean(axis=0)
+        before = firm * (products - one.averages * other.averages) + self.doubt * apart
+        return np.asarray(before - np.sum(one.shared * other.solved, axis=1))
+
+    def thinned(self, count: int) -> Beliefs:
+        """A few populations that stand for all of them: drawn at even steps of the summed weights."""
+        steps = np.cumsum(np.exp(self.log_weights))
+        drawn = np.searchsorted(steps, (np.arange(count) + 0.5) / count * steps[-1])
+        rows, times = np.unique(drawn, return_counts=True)
+        chosen = np.zeros(len(steps), dtype=bool)
+        chosen[rows] = True
+        return replace(
+            self,
+            family=self.family.part(chosen),
+            log_weights=np.log(times / count),
+            features=self.features[chosen],
+        )
 
     @property
     def width(self) -> float:
         """The expected width of the population."""
         return float(np.exp(self.log_weights) @ self.family.widths)
 
-    def _foretold(self, fresh: Floats) -> Posterior:
-        shares = self.family.shares
-        means, covariances = _averages(shares, fresh), _covariances(shares, fresh, fresh)
-        if len(self.observed):
-            known = _covariances(shares, self.features, self.features) + np.diag(self.variances)
-            shared = _covariances(shares, self.features, fresh)
-            lever = np.linalg.solve(known, shared).transpose(0, 2, 1)
-            misses = self.observed - _averages(shares, self.features)
-            means = means + (lever @ misses[:, :, None])[:, :, 0]
-            covariances = covariances - lever @ shared
-        return Posterior(weights=np.exp(self.log_weights), means=means, covariances=covariances)
+    def _firm(self, sampled: bool) -> float:
+        """What a covariance under a shape is multiplied by: how far a population, or its users, keep to the shape."""
+        return (1 + (GRIP / self.users if sampled else 0.0)) / (GRIP + 1)
+
+    def _posterior(self, seen: Outlook) -> Posterior:
+        before = seen.firm * _covariances(self.family.shares, seen.values, seen.values)
+        before = before + self.doubt * _covariance(seen.anywhere, seen.anywhere)
+        covariances = before - seen.shared.transpose(0, 2, 1) @ seen.solved
+        return Posterior(weights=np.exp(self.log_weights), means=seen.means, covariances=covariances)
 
 
 def _averages(shares: Floats, features: Floats) -> Floats:
@@ -128,9 +202,12 @@ def _averages(shares: Floats, features: Floats) -> Floats:
 
 def _covariances(shares: Floats, one: Floats, other: Floats) -> Floats:
     products = one.transpose(0, 2, 1) @ (shares[:, :, None] * other)
-    return np.asarray(
-        (products - _averages(shares, one)[:, :, None] * _averages(shares, other)[:, None, :]) / (GRIP + 1)
-    )
+    return np.asarray(products - _averages(shares, one)[:, :, None] * _averages(shares, other)[:, None, :])
+
+
+def _covariance(one: Floats, other: Floats) -> Floats:
+    """The covariances of two sets of features where all places are as likely."""
+    return np.asarray(one.T @ other / len(one) - np.outer(one.mean(axis=0), other.mean(axis=0)))
 
 
 def _log_density(misses: Floats, covariances: Floats) -> Floats:

@@ -1,12 +1,14 @@
 """Plausible populations: how users' means may be spread over [-1, 1], before anything is known of them.
 
-A population is a typical shape (bell, heavy shoulders, skewed, two clusters, a few far away) of some width around some
-place. Real ones follow none of these exactly: `Beliefs` takes each as the middle of a Dirichlet process, from which
-populations of every form are drawn, and reports outvote the shapes where there are enough of them.
+A population is a typical shape (bell, heavy shoulders, skewed, two clusters) of some width around some place, alone or
+with a far minority beside it; or two clusters anywhere. Real ones follow none of these exactly: `Beliefs` takes each as
+the middle of a Dirichlet process, from which populations of every form are drawn, and reports outvote the shapes where
+there are enough of them.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,11 +22,36 @@ Population = tuple[Floats, Floats]
 
 NARROWEST, WIDEST = 0.05, 0.85
 """Widths (standard deviations of users' means) that are told apart; narrower ones are measured as the narrowest."""
-_WIDTH_STEP = 1.42
-_MOST_APART = 0.1
+_WIDTH_STEP = 1.5
+_APART, _MOST_APART = 0.6, 0.1
+"""Places of a shape are so many widths apart, and no farther than this."""
 _TAIL = (0.002, 0.004, 0.008, 0.016, 0.03, 0.05, 0.07)
 _SHARES = np.array([*_TAIL, *([0.08] * 8), *_TAIL[::-1]])
 _SHARES = _SHARES / _SHARES.sum()
+
+_ANYWHERE, _AT_THE_END = (0.12, 0.37, 0.62, 0.87), (0.8, 0.9, 1.0, 1.0)
+"""Where a minority's users are, from where the others end (0) to the end of the range (1). Clipped values pile up at
+the end, and it makes a difference to the mean whether they are there or short of it."""
+_MINORITIES = (
+    (0.04, _ANYWHERE, 0.08),
+    (0.15, _ANYWHERE, 0.06),
+    (0.04, _AT_THE_END, 0.08),
+    (0.15, _AT_THE_END, 0.06),
+)
+"""Far minorities on one side: their share, their places, and the chance of such a one on either side."""
+_ON_BOTH_SIDES, _BOTH_CHANCE = 0.1, 0.04
+_ALONE = 1 - 2 * sum(chance for _, _, chance in _MINORITIES) - _BOTH_CHANCE
+_BEYOND = 2.5
+"""A minority begins so many widths away from the middle of the others, if there are at least `_ROOM` left there."""
+_ROOM = 0.25
+_MARGIN = 1.2
+"""With a known width, populations that are wider than this many times the widest are left out."""
+
+_CLUSTERS = 0.25
+"""The chance of two clusters, each anywhere."""
+_CLUSTER_PLACES = (-1.0, -0.65, -0.33, 0.0, 0.33, 0.65, 1.0)
+_CLUSTER_SHARES = (0.12, 0.3, 0.5, 0.7, 0.88)
+_CLUSTER_WIDTH = 0.08
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +63,13 @@ class Family:
     log_prior: Floats
     widths: Floats
 
+    @classmethod
+    def of(cls, values: Floats, shares: Floats, chances: Floats) -> Family:
+        """Populations with their chances, which need not sum to 1; the widths follow from the atoms."""
+        means = np.sum(shares * values, axis=1)
+        widths = np.sqrt(np.maximum(np.sum(shares * values**2, axis=1) - means**2, 0.0))
+        return cls(values, shares, np.log(chances / chances.sum()), widths)
+
     def part(self, rows: NDArray[np.bool_]) -> Family:
         """Some of the populations."""
         return Family(self.values[rows], self.shares[rows], self.log_prior[rows], self.widths[rows])
@@ -43,23 +77,24 @@ class Family:
 
 @lru_cache(maxsize=16)
 def family(narrowest: float = NARROWEST, widest: float = WIDEST) -> Family:
-    """Populations of all shapes with widths from narrowest to widest, at places half a width apart or closer."""
-    count = max(round(math.log(widest / narrowest) / math.log(_WIDTH_STEP)), 0) + 1
-    values, priors, spreads = [], [], []
-    for width in np.geomspace(narrowest, widest, count):
-        apart = min(width / 2, _MOST_APART)
-        places = np.arange(-1 + apart / 2, 1, apart)
-        for shape, chance in _shapes():
-            values.append(np.clip(places[:, None] + width * shape, -1.0, 1.0))
-            priors.append(np.full(len(places), chance / len(places) / count))
-            spreads.append(np.full(len(places), width))
-    joined = np.concatenate(values)
-    return Family(
-        values=joined,
-        shares=np.broadcast_to(_SHARES, joined.shape),
-        log_prior=np.log(np.concatenate(priors)),
-        widths=np.concatenate(spreads),
+    """Populations of all shapes with widths from narrowest to widest, alone, with far minorities, and in two clusters.
+
+    Where the width is known, those that are much wider are left out.
+    """
+    widths = _widths(narrowest, widest)
+    parts = [part for width in widths for part in _around(float(width))]
+    values, shares, chances = (np.concatenate(parts_) for parts_ in zip(*parts, strict=True))
+    chances = chances / chances.sum()
+    far, far_shares = _two_clusters(values.shape[1])
+    every = Family.of(
+        np.concatenate([values, far]),
+        np.concatenate([shares, far_shares]),
+        np.concatenate([(1 - _CLUSTERS) * chances, np.full(len(far), _CLUSTERS / len(far))]),
     )
+    if widest >= WIDEST:
+        return every
+    kept = every.part(every.widths <= _MARGIN * widest)
+    return Family(kept.values, kept.shares, kept.log_prior - special.logsumexp(kept.log_prior), kept.widths)
 
 
 def bell(width: float) -> Population:
@@ -68,21 +103,71 @@ def bell(width: float) -> Population:
     return np.clip(width * shape, -1.0, 1.0), _SHARES
 
 
-def _shapes() -> list[tuple[Floats, float]]:
+def _widths(narrowest: float, widest: float) -> Floats:
+    count = max(round(math.log(widest / narrowest) / math.log(_WIDTH_STEP)), 0) + 1
+    return np.geomspace(narrowest, widest, count)
+
+
+def _around(width: float) -> list[tuple[Floats, Floats, Floats]]:
+    """Populations of one width, of every shape and at every place: their atoms, shares and chances."""
+    apart = min(_APART * width, _MOST_APART)
+    places = np.arange(-1 + apart / 2, 1, apart)
+    (bell, _), *_ = _shapes()
+    alone = [(shape, chance * _ALONE, 0.0, _ANYWHERE, 1) for shape, chance in _shapes()]
+    found = []
+    for shape, chance, share, ends, side in (*alone, *((bell, *company) for company in _companies())):
+        away, fits = _far(places, _BEYOND * width, ends, side)
+        fits |= not share
+        values = np.clip(np.concatenate([places[:, None] + width * shape, away], axis=1), -1.0, 1.0)[fits]
+        weights = np.concatenate([_SHARES * (1 - share), np.full(len(ends), share / len(ends))])
+        found.append((values, np.broadcast_to(weights, values.shape), np.full(len(values), chance / len(places))))
+    return found
+
+
+def _companies() -> list[tuple[float, float, tuple[float, ...], int]]:
+    """Minorities beside a bell: chance, share, places; and the side, right (1), left (-1) or both (0)."""
+    one_sided = [(chance, share, ends, side) for share, ends, chance in _MINORITIES for side in (1, -1)]
+    return [*one_sided, (_BOTH_CHANCE, _ON_BOTH_SIDES, _ANYWHERE, 0)]
+
+
+def _far(places: Floats, gap: float, ends: tuple[float, ...], side: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Where a minority is beside bulks at these places, and beside which of them there is room for one."""
+    part = np.array(ends)
+    right = (places + gap)[:, None] + (1 - places - gap)[:, None] * part
+    left = (places - gap)[:, None] - (1 + places - gap)[:, None] * part
+    room_right, room_left = 1 - places - gap > _ROOM, 1 + places - gap > _ROOM
+    if side == 1:
+        return right, room_right
+    if side == -1:
+        return left, room_left
+    half = len(ends) // 2
+    return np.concatenate([left[:, 1::2], right[:, 1::2]], axis=1)[:, : 2 * half], room_right & room_left
+
+
+def _two_clusters(atoms: int) -> Population:
+    """Two narrow clusters at any two places, with several shares; unused atoms have no share."""
+    each = special.ndtri((np.arange(8) + 0.5) / 8) * _CLUSTER_WIDTH
+    pairs = list(itertools.product(itertools.combinations(_CLUSTER_PLACES, 2), _CLUSTER_SHARES))
+    values, shares = np.zeros((len(pairs), atoms)), np.zeros((len(pairs), atoms))
+    for row, ((one, other), share) in enumerate(pairs):
+        values[row, :16] = np.clip(np.concatenate([one + each, other + each]), -1.0, 1.0)
+        shares[row, :8], shares[row, 8:16] = share / 8, (1 - share) / 8
+    return values, shares
+
+
+@lru_cache(maxsize=1)
+def _shapes() -> tuple[tuple[Floats, float], ...]:
     """Typical shapes with mean 0 and standard deviation 1, each with its prior chance; the bell comes first."""
     level = np.cumsum(_SHARES) - _SHARES / 2
     bell, skewed = special.ndtri(level), np.asarray(special.gammaincinv(2.0, level))
-    rare = np.where(level < 0.9, -1.0, 3.0) + bell / 10
-    shapes = [
-        (bell, 0.28),
-        (special.stdtrit(3.0, level), 0.28),
-        (skewed, 0.08),
-        (-skewed[::-1], 0.08),
-        (np.sign(bell) + bell / 5, 0.12),
-        (rare, 0.08),
-        (-rare[::-1], 0.08),
-    ]
-    return [(_standardised(shape), chance) for shape, chance in shapes]
+    shapes = (
+        (bell, 0.3),
+        (special.stdtrit(3.0, level), 0.3),
+        (skewed, 0.12),
+        (-skewed[::-1], 0.12),
+        (np.sign(bell) + bell / 5, 0.16),
+    )
+    return tuple((_standardised(shape), chance) for shape, chance in shapes)
 
 
 def _standardised(shape: ArrayLike) -> Floats:

@@ -1,20 +1,22 @@
 """`adaptive` for users who differ: each counts once, and her own mean may lie anywhere.
 
-One round of votes shows roughly how the users' means are spread. The next measures, with single bits, their average
-within a window that is worth its width: a narrow one has little noise, but cuts the users outside. What was cut is
-made up for by what the votes say of the tails, as far as they can (`dame.spread`). Neither M nor any law is needed.
+The first users say, with a bit each, where in the lower or the upper half of the range their mean is: *halves*. That
+alone is never worse than a plain bit. Where α is large, a few users vote for bins before. The others then measure in
+two windows that are worth their width: narrow ones have little noise, but cut the users outside. What was cut
+is made up for by what the rounds before say of the tails, as far as they can (`dame.spread`). Neither M nor any law is
+needed.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from dame.crowd import bins_of
 from dame.device.questions import Measure, Question, Vote
@@ -22,29 +24,31 @@ from dame.device.randomisers import OneBit, UnaryCode
 from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading
 from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
 from dame.protocols.whole_range import read_alone, risk_alone
-from dame.spread import NARROWEST, WIDEST, Beliefs, bell, family
-from dame.spread.beliefs import Features, identity
+from dame.spread import HALVES, NARROWEST, WIDEST, Beliefs, Pair, bell, best_pair, clipped, family
+from dame.spread.beliefs import Features
 from dame.tally import Tally
 
 Floats = NDArray[np.float64]
 
 BINS = 8
-MOST_VOTERS = 0.3
-FEWEST_VOTERS = 0.08
-FEW = 300.0
-"""So many exact reports' worth of users: with no more than these, 30 % of the users vote."""
-HALF_WIDTHS = (0.08, 0.11, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0)
-ASIDE = (-0.2, 0.0, 0.2)
-"""Where the middle of a window may be beside the expected mean, in half-widths."""
-GRID = 512
-"""Ends of windows are multiples of 1/512, so that every machine asks the very same question."""
-TOO_FEW = 120
-"""Users worth no more exact reports than this cannot learn how they are spread: a wrong window would cost too much."""
-WORTH_A_VOTE = 0.95
-"""Votes must bring the expected error below this part of that of plain bits: else one round is simpler and as good."""
-
-Window = tuple[float, float]
-WHOLE: Window = (-1.0, 1.0)
+VOTING_ALPHA = 1.5
+"""From this α on votes for bins are sharp enough to pay: at α = 2 the noise of a bin is 0.4 of that of a bit, at 1 it
+is 0.8."""
+SHARES_WITH_VOTE = (0.1, 0.35, 0.55)
+SHARES = (0.45, 0.55)
+"""Shares of the rounds. A far minority can only be seen by users who are asked about the whole range, and the noise
+with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many."""
+DEPARTURE = 0.9
+"""By how much the mean may depart from every shape: in standard errors of bits from people at the ends of the range."""
+TOO_FEW, TOO_FEW_WITH_VOTE = 250, 1000
+"""Users worth no more exact reports than this cannot learn how they are spread: a wrong window would cost too much.
+Where α is large, halves alone are so good that windows must be surer."""
+WORTH_A_WINDOW = 0.95
+"""Windows must bring the expected error below this part of that of plain bits: else one round is simpler."""
+HALVES_ALPHA = 1.0
+FEW = 100
+"""With a smaller α, or fewer users, a study of one round asks plain bits: there is next to nothing to gain from halves,
+and their arms would be few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,30 +60,26 @@ class Outlook:
 
 
 def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outlook]:
-    """Votes, then bits in a window; or plain bits alone where votes would not pay."""
+    """Votes where they pay, halves, then bits in two windows; or a single round where windows would not pay."""
     plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
+    votes = brief.alpha >= VOTING_ALPHA and most_rounds > 2
+    if most_rounds > 1 and plain * (TOO_FEW_WITH_VOTE if brief.alpha >= VOTING_ALPHA else TOO_FEW) < 1:
+        shares = SHARES_WITH_VOTE if votes else SHARES
+        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares)
+        if outlook.average < WORTH_A_WINDOW**2 * plain:
+            halves = _halves(brief, shares[-2], plain / shares[-2])
+            finish = MeasureRound.everybody_alike("finish", shares[-1], halves.noise, outlook.average)
+            return (*([_vote(brief, shares[0])] * votes), halves, finish), outlook
     alone = Outlook(average=plain, by_width=())
-    if most_rounds > 1 and plain * TOO_FEW < 1:
-        share = _voters(1 / plain)
-        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), share)
-        if outlook.average < WORTH_A_VOTE**2 * plain:
-            return (_vote(brief, share), _bits("finish", brief, 1 - share, outlook.average)), outlook
-    return (_bits("measure", brief, 1.0, plain),), alone
-
-
-def _voters(worth: float) -> float:
-    """The share of users that vote, given how many exact reports all of them are worth.
-
-    Tables and mixtures showed what is good, and it is flat: few users must learn the spread from many votes, or they
-    trust a wrong window; where there are many, a cube root of them is enough.
-    """
-    return min(max(MOST_VOTERS * math.cbrt(FEW / worth), FEWEST_VOTERS), MOST_VOTERS)
+    if brief.alpha >= HALVES_ALPHA and brief.users >= FEW:
+        return (_halves(brief, 1.0, plain),), alone
+    return (MeasureRound.everybody_alike("measure", 1.0, OneBit.spending(brief.alpha), plain),), alone
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
     """What the forecast stands for, in words."""
     if not outlook.by_width:
-        return ("users differ, and they are too few to learn how: one bit from everybody over the whole range",)
+        return ("users differ, and they are too few to learn how: one bit from everybody",)
     low, high = (math.sqrt(error) * brief.half_range for error in (outlook.by_width[0][1], outlook.by_width[-1][1]))
     return (
         f"users differ: the error lies between {low:.2g} (means close together) and {high:.2g} (far apart); "
@@ -98,26 +98,23 @@ def widths_of(brief: Brief) -> tuple[float, float]:
 
 
 def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
-    """The vote, or bits in the window that is best by what was learnt before."""
-    round_ = plan.rounds[len(tallies)]
+    """The vote, the halves, or bits in the two windows that are best by what was learnt before."""
+    index, round_ = len(tallies), plan.rounds[len(tallies)]
     if isinstance(round_, VoteRound):
-        return round_.ask(plan.brief, len(tallies))
+        return round_.ask(plan.brief, index)
     assert isinstance(round_, MeasureRound), "no sizes are surveyed where users differ"
-    heard = [tally for tally in tallies if tally.reports]
-    left, right = WHOLE
-    if heard:
-        users = plan.users * round_.share
-        (left, right), _ = best_window(believed(plan.brief, heard), round_.noise.variance(0.5) / users)
-    middle = (left + right) / 2
-    return round_.ask(plan.brief, len(tallies), middle, (left - middle, right - middle))
+    if round_.dither or not index:
+        return round_.ask(plan.brief, index, centre=0.0)
+    pair, _ = best_pair(believed(plan, tallies), round_.noise.variance, plan.users * round_.share)
+    return _ask(round_, plan.brief, index, pair)
 
 
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
-    """What all rounds together say of the mean of the users' means; plain bits alone are read as they are."""
+    """What all rounds together say of the mean of the users' means; a single round is read as it is."""
     if len(tallies) == 1:
-        return read_alone(plan, tallies[0])
-    beliefs = believed(plan.brief, tallies)
-    mean = beliefs.of(identity)
+        return _read_halves(tallies[0]) if _dithered(tallies[0]) else read_alone(plan, tallies[0])
+    beliefs = believed(plan, tallies)
+    mean = beliefs.of_mean()
     reading = Reading(
         value=float(mean.mean[0]),
         standard_error=math.sqrt(max(float(mean.covariance[0, 0]), 0.0)),
@@ -129,46 +126,25 @@ def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
     return estimate_from_reading(reading, [tally.reports for tally in tallies], [note])
 
 
-def believed(brief: Brief, tallies: Sequence[Tally]) -> Beliefs:
-    """What the tallies teach about the users' means."""
-    beliefs = Beliefs.before(family(*widths_of(brief)))
-    for tally in tallies:
-        beliefs = _after_vote(beliefs, tally) if isinstance(tally.question, Vote) else _after_bits(beliefs, tally)
-    return beliefs
+def believed(plan: Plan, tallies: Sequence[Tally]) -> Beliefs:
+    """What the tallies teach about the users' means; a round without reports teaches nothing."""
+    users = max(sum(tally.reports for tally in tallies), plan.users)
+    heard = tuple(tally for tally in tallies if tally.reports)
+    return _learnt(plan.alpha, users, widths_of(plan.brief), heard)
 
 
-def best_window(beliefs: Beliefs, unit_variance: float) -> tuple[Window, float]:
-    """The window whose bits leave the least expected squared error, and that error.
-
-    The noise of the bits is `unit_variance` times the squared width of the window.
-    """
-    windows = _windows(float(beliefs.of(identity).mean[0]))
-    risks = _risks(beliefs, windows, unit_variance)
-    best = int(np.argmin(risks))
-    return windows[best], float(risks[best])
+@lru_cache(maxsize=8)
+def _learnt(alpha: float, users: int, widths: tuple[float, float], heard: tuple[Tally, ...]) -> Beliefs:
+    # What earlier rounds taught is remembered: each question of a study asks for it again.
+    if not heard:
+        return _before(alpha, users, widths)
+    beliefs, last = _learnt(alpha, users, widths, heard[:-1]), heard[-1]
+    return _after_vote(beliefs, last) if isinstance(last.question, Vote) else _after_bits(beliefs, last)
 
 
-def _risks(beliefs: Beliefs, windows: Sequence[Window], unit_variance: float) -> Floats:
-    """The expected squared error after bits in each window, if the mean were then read off linearly."""
-    lefts, rights = np.array(windows).T
-
-    def features(values: Floats) -> Floats:
-        return np.concatenate([identity(values), np.clip(values[..., None], lefts, rights)], axis=-1)
-
-    covariance = beliefs.of(features).covariance
-    noise = unit_variance * (rights - lefts) ** 2
-    return np.asarray(covariance[0, 0] - covariance[0, 1:] ** 2 / (np.diag(covariance)[1:] + noise))
-
-
-def _windows(mean: float) -> list[Window]:
-    """Windows around an expected mean, within [-1, 1], and the whole range."""
-    windows = [WHOLE]
-    for half, aside in itertools.product(HALF_WIDTHS, ASIDE):
-        middle = mean + aside * half
-        left, right = (round(end * GRID) / GRID for end in (max(middle - half, -1.0), min(middle + half, 1.0)))
-        if right - left >= HALF_WIDTHS[0]:
-            windows.append((left, right))
-    return windows
+def _before(alpha: float, users: int, widths: tuple[float, float]) -> Beliefs:
+    ends = 4 * OneBit.spending(alpha).variance(0.0) / users
+    return Beliefs.before(family(*widths), departure=DEPARTURE**2 * ends, users=users)
 
 
 def _after_vote(beliefs: Beliefs, votes: Tally) -> Beliefs:
@@ -186,34 +162,90 @@ def _marks(vote: Vote) -> Features:
     return features
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arm:
+    """What the users of one window said: their average in it, and the variance of that."""
+
+    left: float
+    right: float
+    average: float
+    variance: float
+
+
 def _after_bits(beliefs: Beliefs, bits: Tally) -> Beliefs:
+    arms = list(_arms(bits))
+    windows = clipped(*((arm.left, arm.right) for arm in arms))
+    averages, variances = (np.array([getattr(arm, name) for arm in arms]) for name in ("average", "variance"))
+    return beliefs.after(windows, averages, variances)
+
+
+def _arms(bits: Tally) -> Iterator[_Arm]:
+    """The arms that have reports: both windows, or the only one."""
     asked = bits.question
     assert isinstance(asked, Measure)
-    left, right = asked.centre + asked.left, asked.centre + asked.right
-    place = asked.noise.debias(bits.mean())
-    variance = asked.noise.variance(min(max(place, 0.0), 1.0)) / bits.reports
-    observed, width = left + place * (right - left), right - left
-    return beliefs.after(_clipped(left, right), np.array([observed]), np.array([variance * width**2]))
+    assert isinstance(asked.noise, OneBit)
+    counts = [(bits.sums[0], bits.reports)]
+    if asked.dither:
+        below, above, ones = bits.sums
+        counts = [(below, bits.reports - above), (ones, above)]
+    for arm, (ones, reports) in enumerate(counts):
+        if not reports:
+            continue
+        left, width = asked.arm_centre(arm) + asked.left, asked.right - asked.left
+        place = asked.noise.debias(ones / reports)
+        variance = asked.noise.variance(min(max(place, 0.0), 1.0)) / reports
+        yield _Arm(left=left, right=left + width, average=left + place * width, variance=variance * width**2)
 
 
-def _clipped(left: float, right: float) -> Features:
-    return lambda values: np.clip(values, left, right)[..., None]
+def _dithered(tally: Tally) -> bool:
+    return isinstance(tally.question, Measure) and tally.question.dither > 0
+
+
+def _read_halves(tally: Tally) -> Estimate:
+    """Everybody is the sum of her parts in the lower and the upper half: so are the averages.
+
+    The variance over n users is (B² - E x² - (1 - E|x|)²)/n, whatever the population: for each of them no larger than
+    the (B² - E x²)/n of plain bits. E x² is not known, but no less than (E|x|)².
+    """
+    question = tally.question
+    assert isinstance(question, Measure)
+    arms = {arm.left: arm for arm in _arms(tally)}
+    # An arm without reports (a handful of users) says nothing: its half's middle, as far off as can be.
+    lower, upper = (arms[left].average if left in arms else (left + right) / 2 for left, right in HALVES)
+    away = min(max(upper - lower, 0.0), 1.0)
+    above = tally.sums[1]
+    reports = 1 / max(above, 1) + 1 / max(tally.reports - above, 1)
+    variance = (question.noise.variance(0.0) + question.noise.variance(away)) / 2 * reports
+    value, error = lower + upper, math.sqrt(variance)
+    half = float(special.ndtri((1 + LEVEL) / 2)) * error
+    reading = Reading(value=value, standard_error=error, low=value - half, high=value + half)
+    return estimate_from_reading(reading, [tally.reports])
 
 
 @lru_cache(maxsize=256)
-def _outlook(alpha: float, users: int, widths: tuple[float, float], share: float) -> Outlook:
-    """What to expect of votes by a share of the users, then bits: for bells of each width in the middle."""
-    code, noise, every = UnaryCode.optimised(alpha), OneBit.spending(alpha), family(*widths)
-    vote = Vote(study="outlook", round=0, alpha=alpha, bins=BINS, width=2 / BINS, code=code)
+def _outlook(alpha: float, users: int, widths: tuple[float, float], shares: tuple[float, ...]) -> Outlook:
+    """What to expect of rounds with these shares: for bells of each width in the middle."""
+    noise = OneBit.spending(alpha)
+    low, high = widths
     errors = []
-    for width in np.unique(every.widths):
+    for width in np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 8), low, high)):
         means, weights = bell(float(width))
-        shares = np.asarray(weights @ _marks(vote)(means))
-        variances = np.array([code.variance(float(mark)) for mark in shares]) / (users * share)
-        beliefs = Beliefs.before(every).after(_marks(vote), shares, variances)
-        _, risk = best_window(beliefs, noise.variance(0.5) / (users * (1 - share)))
+        beliefs = _before(alpha, users, widths)
+        if len(shares) > len(SHARES):
+            beliefs = _expecting_votes(beliefs, alpha, means, weights, users * shares[0])
+        halves = np.asarray(weights @ clipped(*HALVES)(means))
+        places = [(average - left) / (right - left) for average, (left, right) in zip(halves, HALVES, strict=True)]
+        variances = np.array([noise.variance(place) for place in places]) / (users * shares[-2] / 2)
+        _, risk = best_pair(beliefs.after(clipped(*HALVES), halves, variances), noise.variance, users * shares[-1])
         errors.append((float(width), risk))
     return Outlook(average=float(np.mean([error for _, error in errors])), by_width=tuple(errors))
+
+
+def _expecting_votes(beliefs: Beliefs, alpha: float, means: Floats, weights: Floats, voters: float) -> Beliefs:
+    code = UnaryCode.optimised(alpha)
+    vote = Vote(study="outlook", round=0, alpha=alpha, bins=BINS, width=2 / BINS, code=code)
+    shares = np.asarray(weights @ _marks(vote)(means))
+    return beliefs.after(_marks(vote), shares, np.array([code.variance(float(share)) for share in shares]) / voters)
 
 
 def _vote(brief: Brief, share: float) -> VoteRound:
@@ -228,5 +260,14 @@ def _vote(brief: Brief, share: float) -> VoteRound:
     )
 
 
-def _bits(name: str, brief: Brief, share: float, mse: float) -> MeasureRound:
-    return MeasureRound.everybody_alike(name, share, OneBit.spending(brief.alpha), mse)
+def _halves(brief: Brief, share: float, squared_error: float) -> MeasureRound:
+    """Half of the users say where in [-1, 0] their mean is, cut to its ends; half where in [0, 1]."""
+    whole = MeasureRound.everybody_alike("halves", share, OneBit.spending(brief.alpha), squared_error)
+    return replace(whole, half_width=0.5, dither=0.5)
+
+
+def _ask(round_: MeasureRound, brief: Brief, index: int, pair: Pair) -> Measure:
+    """Bits in two windows of the same width: the arms of a dither."""
+    (left, right), (other, _) = pair
+    half, dither = (right - left) / 2, (other - left) / 2
+    return replace(round_, dither=dither).ask(brief, index, (left + other) / 2 + half, (-half, half))
