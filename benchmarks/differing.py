@@ -70,7 +70,7 @@ def compared(means: Floats, alpha: float, repetitions: int, seed: int) -> tuple[
     sizes = dame.Sizes.parse("constant:1")
     plan = dame.plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study="differing")
     population = dame.Population.arrays(np.ones(users, dtype=np.int64), means)
-    studies = (np.random.default_rng([seed, number]) for number in range(repetitions))
+    studies = (np.random.default_rng([seed, number, 2]) for number in range(repetitions))
     estimates = [play(plan, population, rng).estimate for rng in studies]
     squares = np.array([(estimate.value - truth) ** 2 for estimate in estimates])
     covered = np.mean([estimate.interval[0] <= truth <= estimate.interval[1] for estimate in estimates])
@@ -107,7 +107,7 @@ def main() -> None:
         return
     for name, mixture in MIXTURES.items():
         for users, alpha in STUDIES:
-            means = np.clip(mixture(users, np.random.default_rng(given.seed)), -1, 1)
+            means = np.clip(mixture(users, np.random.default_rng([given.seed, 1])), -1, 1)
             print(line(name, means, alpha, given.repetitions, given.seed), flush=True)
 
 

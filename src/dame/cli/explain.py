@@ -55,7 +55,7 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
 
 def _spread(brief: Brief) -> str:
     if brief.between_sd is None:
-        return "differ; how much is learnt from the votes"
+        return "differ; how much is learnt from the first users"
     if not brief.between_sd:
         return "all the same: everybody draws from one law"
     return f"differ with a standard deviation of {brief.between_sd * brief.half_range:.3g}"
@@ -92,8 +92,13 @@ def _rounds_table(plan: Plan) -> Table:
 
 
 def _learnt(plan: Plan, number: int) -> str | None:
-    if number > 1 and _learns_spread(plan):
-        return "a bit in the window that the votes suggest; every user counts once"
+    round_ = plan.rounds[number - 1]
+    if not _learns_spread(plan) or not isinstance(round_, MeasureRound):
+        return None
+    if round_.dither:
+        return "a bit on the lower or the upper half of the range; every user counts once"
+    if number > 1:
+        return "a bit in one of two windows that the rounds before suggest; every user counts once"
     return None
 
 
@@ -123,7 +128,9 @@ def reasons(plan: Plan) -> list[str]:
         return ["A single round is best here: looking for the centre first would cost more than a narrow window saves."]
     sentences = []
     if _learns_spread(plan):
-        return ["Votes show where the users' means lie and how far apart: that decides where and how finely to look."]
+        return [
+            "The first users show where the means lie and how far apart: that decides where and how finely to look."
+        ]
     if isinstance(first, VoteRound) and first.bins > 1:
         sentences.append("Votes locate the mean, because users' means are far sharper than plain bits could locate.")
     elif plan.protocol == "adaptive":

@@ -30,7 +30,7 @@ _ASIDE = (-0.3, 0.0, 0.3)
 _TAILS = (0.3, 0.4, 0.5, 0.6, 0.75, 0.9)
 _STAND_INS = 150
 """So many populations stand for all when windows are compared."""
-_CAUTION = 4.0
+_CAUTION = 3.0
 """Windows are compared by this power mean of the squared error over populations: 1 would be the expected error, which
 a narrow window may have although it cuts off a minority that is quite possible."""
 

@@ -34,8 +34,8 @@ BINS = 8
 VOTING_ALPHA = 1.5
 """From this α on votes for bins are sharp enough to pay: at α = 2 the noise of a bin is 0.4 of that of a bit, at 1 it
 is 0.8."""
-SHARES_WITH_VOTE = (0.1, 0.35, 0.55)
-SHARES = (0.45, 0.55)
+SHARES_WITH_VOTE = (0.1, 0.25, 0.65)
+SHARES = (0.35, 0.65)
 """Shares of the rounds. A far minority can only be seen by users who are asked about the whole range, and the noise
 with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many."""
 DEPARTURE = 0.9
