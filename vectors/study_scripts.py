@@ -67,12 +67,10 @@ def _adaptive_rounds() -> tuple[VoteRound | MeasureRound, ...]:
             code=UnaryCode.optimised(3.0),
         ),
         MeasureRound(
-            name="refine", share=0.25, half_width=2.5, cap=None, fitted=True, slope_low=0.9, slope_high=0.9,
-            systematic=0.01, noise=bits,
+            name="refine", share=0.25, half_width=2.5, cap=None, fitted=True, error_after=0.1, noise=bits,
         ),
         MeasureRound(
-            name="finish", share=0.5, half_width=1.5, cap=9.0, fitted=True, dither=0.2, slope_low=0.5, slope_high=1.1,
-            systematic=0.005, noise=bits,
+            name="finish", share=0.5, half_width=1.5, cap=9.0, fitted=True, dither=0.2, error_after=0.05, noise=bits,
         ),
     )  # fmt: skip
 

@@ -57,67 +57,28 @@ class Reading:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
-    """By how much the mean z rises with θ: between `low` and `high`, which are equal where it is taken as known.
+def read_measure(tally: Tally, gain: float) -> Reading:
+    """The mean θ from the tally of a `Measure` of one arm: centre + mean z / gain, where z = weight·(mean - centre).
 
-    Without clipping it is the mean weight. `systematic` is an error of θ that more reports would not remove: it
-    widens the interval.
-    """
-
-    low: float
-    high: float
-    systematic: float = 0.0
-
-    @classmethod
-    def known(cls, mean_weight: float) -> Gain:
-        """The gain of a window that nobody's z leaves."""
-        return cls(low=mean_weight, high=mean_weight)
-
-
-def read_measure(tally: Tally, gain: Gain) -> Reading:
-    """The mean θ from the tally of a `Measure`: centre + mean z / gain, where z = weight·(mean - centre).
-
-    Unbiased as long as nobody's z is cut by the window: then E z = E weight·(θ - centre), whatever the sizes. This is
-    equation (hat theta) of the paper, in which sqrt(m̃) - E sqrt(m ∧ m̃) stands as a sum over M.
+    Unbiased as long as nobody's z is cut by the window and the gain is the mean weight: then E z = E weight·(θ -
+    centre), whatever the sizes. This is equation (hat theta) of the paper, in which sqrt(m̃) - E sqrt(m ∧ m̃) stands as
+    a sum over M.
     """
     question = tally.question
     assert isinstance(question, Measure)
-    if question.dither:
-        return _read_arms(tally, question, gain)
-    rise = (gain.low + gain.high) / 2
+    assert not question.dither, "two arms are read by the protocol that asked for them"
 
     def theta(mean_report: float) -> float:
-        return question.centre + _mean_z(question, mean_report) / rise
+        return question.centre + _mean_z(question, mean_report) / gain
 
-    slope = theta(1.0) - theta(0.0)
     low, high = _mean_interval(tally)
-    noise = slope * math.sqrt(_report_variance(tally) / tally.reports)
-    value, more = theta(tally.mean()), _normal_quantile() * gain.systematic
+    noise = math.sqrt(_report_variance(tally) / tally.reports)
     return Reading(
-        value=value,
-        standard_error=math.hypot(noise, gain.systematic),
-        low=value - math.hypot(value - theta(low), more),
-        high=value + math.hypot(theta(high) - value, more),
+        value=theta(tally.mean()),
+        standard_error=(theta(1.0) - theta(0.0)) * noise,
+        low=theta(low),
+        high=theta(high),
     )
-
-
-def _read_arms(tally: Tally, question: Measure, gain: Gain) -> Reading:
-    """θ from two arms whose centres differ by 2·dither: their difference tells the gain, their mean tells θ."""
-    ones_below, above, ones_above = tally.sums
-    below = tally.reports - above
-    # An arm without reports (a handful of users) is read as if its one report stood in the middle.
-    shares = [(ones + 0.5 * (not n)) / max(n, 1) for ones, n in ((ones_below, below), (ones_above, above))]
-    spread = _mean_z(question, 1.0) - _mean_z(question, 0.0)
-    z_below, z_above = (_mean_z(question, share) for share in shares)
-    noise = sum(share * (1 - share) / max(n, 1) for share, n in zip(shares, (below, above), strict=True)) / 4
-    rise = min(max((z_below - z_above) / (2 * question.dither), gain.low), gain.high)
-    shift = (z_below + z_above) / 2 / rise
-    # The gain's own error counts as far as the centre was off; where the gain was cut to its range, this is generous.
-    leverage = 1 + (shift / question.dither) ** 2
-    error = math.hypot(spread * math.sqrt(noise * leverage) / rise, gain.systematic)
-    value, half = question.centre + shift, _normal_quantile() * error
-    return Reading(value=value, standard_error=error, low=value - half, high=value + half)
 
 
 def _mean_z(question: Measure, mean_report: float) -> float:

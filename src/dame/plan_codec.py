@@ -135,9 +135,6 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
         fitted=_flag("fitted", fields["fitted"]),
         between_sd=checks.real("between_sd", fields["between_sd"], 0.0, 1.0),
         dither=checks.real("dither", fields["dither"], 0.0, 2.0),
-        slope_low=checks.positive("slope_low", fields["slope_low"], 1e3),
-        slope_high=checks.positive("slope_high", fields["slope_high"], 1e3),
-        systematic=checks.real("systematic", fields["systematic"], 0.0, 2.0),
         error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
         noise=noise_from_json(fields["noise"]),
     )

@@ -16,7 +16,6 @@ from dame.crowd import mean_weight
 from dame.device.questions import MOST_RECORDS, Measure, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.errors import InvalidInput
-from dame.estimate import Gain
 from dame.sizes import Sizes, effective
 
 MOST_USERS = 10**12
@@ -118,9 +117,8 @@ class MeasureRound:
     """A round of measuring: window and weights are known, the centre follows from the rounds before.
 
     `half_width` is in units of z (see `Measure`). A `fitted` round gives people with few records the weight at which
-    their means just reach the ends of the window. Where the window cuts some z, the gain is the mean weight under M
-    times a slope between `slope_low` and `slope_high`, and `systematic` is the error of θ that this is expected to
-    leave.
+    their means just reach the ends of the window. With a `dither`, a coin of each device moves the centre so far to the
+    left or to the right.
     """
 
     name: str
@@ -130,9 +128,6 @@ class MeasureRound:
     fitted: bool = False
     between_sd: float = 0.0
     dither: float = 0.0
-    slope_low: float = 1.0
-    slope_high: float = 1.0
-    systematic: float = 0.0
     error_after: float = 1.0
     noise: OneBit | DiscreteLaplace
 
@@ -160,10 +155,9 @@ class MeasureRound:
             noise=self.noise,
         )
 
-    def gain(self, brief: Brief, question: Measure) -> Gain:
-        """By how much the mean z rises with θ, for the question that was asked in this round."""
-        weight = mean_weight(question, brief.sizes)
-        return Gain(low=weight * self.slope_low, high=weight * self.slope_high, systematic=self.systematic)
+    def gain(self, brief: Brief, question: Measure) -> float:
+        """By how much the mean z rises with θ where nobody's z is cut: the mean weight under M."""
+        return mean_weight(question, brief.sizes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

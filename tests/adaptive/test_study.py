@@ -13,8 +13,8 @@ from dame.tally import Tally
 
 ALPHA = 22 / 35
 LAWS = ("rademacher:0", "rademacher:0.37", "rademacher:-0.88", "two-point:-1:0.3:0.8")
-REPETITIONS = 250
-# With so many repetitions a mean squared error has a relative standard error of 9 %, the coverage one of 1.4 %.
+REPETITIONS = 100
+# With so many repetitions a mean squared error has a relative standard error of 14 %, the coverage one of 2.2 %.
 SETTINGS = {
     # sizes, users: largest allowed ratio of risk to limit
     ("constant:1", 10**4): 1.15,
@@ -42,10 +42,10 @@ def simulations(spec: str, users: int, repetitions: int) -> tuple[dame.Plan, lis
 def test_risk_prediction_and_coverage(spec: str, users: int) -> None:
     plan, results = simulations(spec, users, REPETITIONS)
     worst = max(results, key=lambda result: result.mse)
-    assert worst.ratio_to_limit <= SETTINGS[spec, users] * 1.15
-    assert plan.forecast.predicted_rmse / worst.rmse == pytest.approx(1, abs=0.22)
+    assert worst.ratio_to_limit <= SETTINGS[spec, users] * 1.2
+    assert plan.forecast.predicted_rmse / worst.rmse == pytest.approx(1, abs=0.3)
     for result in results:
-        assert result.coverage >= 0.90
+        assert result.coverage >= 0.87
         assert result.interval_width <= 1.6 * 3.92 * result.rmse
     assert sum(result.failures for result in results) <= 2
 

@@ -18,7 +18,7 @@ from scipy import stats
 import dame
 from dame.device.questions import Measure
 from dame.device.randomisers import DiscreteLaplace, OneBit
-from dame.estimate import Gain, read_measure
+from dame.estimate import read_measure
 from dame.simulation import Simulation, draw_tally, play
 from dame.sizes import Sizes
 from dame.tally import Tally
@@ -147,7 +147,7 @@ def test_a_mean_weight_without_the_cap_is_rejected():
     population = dame.Population.synthetic(sizes, dame.parse_law(f"rademacher:{theta}"))
     (group,) = population.groups(400_000, [1.0], rng)
     tally = draw_tally(question, group, rng)
-    right, wrong = (read_measure(tally, Gain.known(sizes.mean_sqrt(cap))) for cap in (100.0, math.inf))
+    right, wrong = (read_measure(tally, sizes.mean_sqrt(cap)) for cap in (100.0, math.inf))
     assert abs(right.value - theta) < STANDARD_ERRORS * right.standard_error
     assert abs(wrong.value - theta) > STANDARD_ERRORS * wrong.standard_error
 
@@ -251,7 +251,7 @@ def test_adaptive_studies_are_far_better_than_plain_bits(theta):
 def test_a_reading_by_hand():
     noise = OneBit.spending(ALPHA)
     question = Measure(study="s", round=0, alpha=ALPHA, centre=0.2, left=-2.0, right=2.0, cap=4.0, noise=noise)
-    reading = read_measure(Tally(question=question, reports=1000, sums=(600,)), Gain.known(2.0))
+    reading = read_measure(Tally(question=question, reports=1000, sums=(600,)), 2.0)
     factor = privacy_factor(ALPHA)
     assert reading.value == pytest.approx(0.2 + 2 * factor * (2 * 0.6 - 1) / 2, rel=1e-9)
     assert reading.standard_error == pytest.approx(2 * factor * 2 * math.sqrt(0.24 / 1000) / 2, rel=1e-9)
@@ -265,7 +265,7 @@ def test_a_reading_of_noisy_grid_points_is_students():
     question = Measure(study="s", round=0, alpha=0.5, centre=0.0, left=-1.0, right=1.0, cap=1.0, noise=noise)
     values = np.array([12, -30, 250, 77, 140])
     tally = Tally(question=question, reports=5, sums=(int(values.sum()), int((values**2).sum())))
-    reading = read_measure(tally, Gain.known(1.0))
+    reading = read_measure(tally, 1.0)
     places = 2 * values / 100 - 1
     error = places.std(ddof=1) / math.sqrt(5)
     assert reading.value == pytest.approx(places.mean())
@@ -279,7 +279,7 @@ def test_the_variance_of_many_large_values_keeps_its_digits():
     question = Measure(study="s", round=0, alpha=1e-6, centre=0.0, left=-1.0, right=1.0, cap=1.0, noise=noise)
     reports, value = 10**9, 2**44
     sums = (value * reports, value * value * reports + reports)  # as if half were one more and half one less
-    reading = read_measure(Tally(question=question, reports=reports, sums=sums), Gain.known(1.0))
+    reading = read_measure(Tally(question=question, reports=reports, sums=sums), 1.0)
     assert reading.standard_error == pytest.approx(2 / 2**20 / math.sqrt(reports), rel=1e-6)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.estimate import Gain, read_measure
+from dame.estimate import read_measure
 from dame.experiments.base import Task
 from dame.experiments.style import AUTHORS
 from dame.experiments.tidy import Row, Value
@@ -101,7 +101,7 @@ def authors_reading(plan: Plan, played: Played) -> float:
     measured, round_ = played.tallies[1], plan.rounds[1]
     assert isinstance(round_, MeasureRound)
     right, wrong = divisors(plan.brief.sizes, float(round_.cap or 1.0))
-    reading = read_measure(measured, Gain.known(right))
+    reading = read_measure(measured, right)
     return min(max(reading.value * right / wrong, -1.0), 1.0)
 
 

@@ -117,18 +117,15 @@ class ResponseTable:
         """The table for sizes M; with `between_sd` a size counts as its effective size."""
         groups = group_sizes(sizes)
         roots = np.sqrt(effective(groups.roots**2, between_sd)) if between_sd else groups.roots
-        deltas = _delta_grid(float(groups.roots.max()))
+        deltas = delta_grid(float(groups.roots.max()), _DELTAS)
         mean = np.empty((len(caps), len(clips), len(ROOMS)))
         response = np.empty((*mean.shape, len(deltas)))
         for law, room in enumerate(ROOMS):
-            pairs = [mean_atoms(float(room), int(size), between_sd) for size in groups.sizes]
-            values, chances = (np.array(column) for column in zip(*pairs, strict=True))
-            errors, chances = values[:, :, None] + deltas, chances * groups.shares[:, None]
+            errors, chances = scattered(float(room), groups, deltas, between_sd)
             for (cap, most), (clip, half) in itertools.product(enumerate(np.sqrt(caps)), enumerate(clips)):
                 weights = np.maximum(np.minimum(roots, most), half / (2 - room))
                 mean[cap, clip, law] = weights @ groups.shares
-                clipped = np.clip(weights[:, None, None] * errors, -half, half)
-                response[cap, clip, law] = np.einsum("ga,gad->d", chances, clipped)
+                response[cap, clip, law] = clipped_mean(errors, chances, weights, half)
         return cls(caps=caps, clips=clips, deltas=deltas, mean=mean, response=response)
 
     def at(self, delta: Floats, caps: slice = slice(None)) -> NDArray[np.float64]:
@@ -141,8 +138,28 @@ class ResponseTable:
         return lower + (self.response[caps, :, law, left + 1] - lower) * part
 
 
-def _delta_grid(largest_root: float) -> Floats:
+def scattered(room: float, groups: SizeGroups, deltas: Floats, between_sd: float = 0.0) -> tuple[Floats, Floats]:
+    """A user's mean minus the centre under one law, by group, atom and centre error δ; and the chances of the atoms."""
+    values, chances = means_of(room, groups, between_sd)
+    return values[:, :, None] + deltas, chances
+
+
+def means_of(room: float, groups: SizeGroups, between_sd: float = 0.0) -> tuple[Floats, Floats]:
+    """A user's mean minus θ under one law, by group and atom; and the chances of these, groups and atoms."""
+    pairs = [mean_atoms(room, int(size), between_sd) for size in groups.sizes]
+    values, chances = (np.array(column) for column in zip(*pairs, strict=True))
+    return values, chances * groups.shares[:, None]
+
+
+def clipped_mean(errors: Floats, chances: Floats, weights: Floats, half: float) -> Floats:
+    """E clip(weight·error, ±half) for each δ, of what `scattered` gives; each group has its weight."""
+    clipped = weights[:, None, None] * errors
+    np.clip(clipped, -half, half, out=clipped)
+    return np.asarray(np.tensordot(chances, clipped, axes=2))
+
+
+def delta_grid(largest_root: float, count: int) -> Floats:
     """Centre errors from -2 to 2, fine near 0 where large users still tell them apart."""
     scale = _FINEST / max(largest_root, 1.0)
-    half = scale * np.sinh(np.linspace(0, 1, _DELTAS // 2 + 1) * math.asinh(2.0 / scale))
+    half = scale * np.sinh(np.linspace(0, 1, count // 2 + 1) * math.asinh(2.0 / scale))
     return np.concatenate((-half[:0:-1], half))

@@ -13,14 +13,17 @@ from typing import Any
 from dame import checks
 from dame.device.questions import Measure, Question
 from dame.errors import InvalidInput
-from dame.estimate import Estimate, Reading, estimate_from_reading, read_measure, saturation, widened
+from dame.estimate import Estimate, estimate_from_reading, read_measure, saturation, widened
 from dame.plans import Brief, MeasureRound, Plan, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
 from dame.protocols.adaptive import survey as sizes_survey
 from dame.protocols.adaptive.locate import PAIR, elected_centre
+from dame.protocols.adaptive.posterior import Posterior, listen, posterior
 from dame.protocols.adaptive.search import best_design
+from dame.protocols.adaptive.worlds import TRUST, plausible
 from dame.protocols.base import Protocol, forecast
 from dame.protocols.location import wrong_winner_chance
+from dame.protocols.whole_range import read_alone
 from dame.tally import Tally
 from dame.theory.frontier import frontier_ratio
 
@@ -32,6 +35,10 @@ SATURATED = 0.85
 RECOVERY = 8.0
 """After two saturated rounds the window is that many times as wide, but at least that many standard deviations."""
 DOUBT = 0.01
+UNLIKELY = 0.05
+"""Below this chance that sizes are as assumed, an estimate says that they seem not to be."""
+DIGITS = 12
+"""Centres are rounded to so many digits, so that every machine asks the very same question."""
 
 
 class Adaptive(Protocol):
@@ -72,7 +79,7 @@ class Adaptive(Protocol):
             notes = differing.notes(brief, outlook)
             return Plan(protocol=self.name, brief=brief, rounds=rounds, forecast=promise, details=details, notes=notes)
         design = best_design(brief, max_rounds, failure)
-        promise = forecast(brief, design.after.worst, design.failure)
+        promise = forecast(brief, design.outcome, design.failure)
         return Plan(protocol=self.name, brief=brief, rounds=design.rounds, forecast=promise, details=details)
 
     def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float, details: dict[str, float]) -> Plan:
@@ -84,7 +91,7 @@ class Adaptive(Protocol):
             protocol=self.name,
             brief=brief,
             rounds=(sizes_survey.survey_round(brief, share), *sizes_survey.scaled(design.rounds, 1 - share)),
-            forecast=forecast(brief, design.after.worst, design.failure),
+            forecast=forecast(brief, design.outcome, design.failure),
             details={**details, sizes_survey.FAILURE_DETAIL: failure},
             notes=("the rounds after the survey are designed for the sizes that it finds; foretold for those assumed",),
         )
@@ -95,81 +102,103 @@ class Adaptive(Protocol):
         if isinstance(first, SizeRound):
             if not tallies:
                 return first.ask(plan.brief, 0)
-            later = self.question(sizes_survey.continued(plan, tallies[0]), tallies[1:])
+            later = _question(sizes_survey.continued(plan, tallies[0]), tallies[1:], sizes_survey.TRUST)
             return replace(later, round=len(tallies))
         if plan.brief.users_differ:
             return differing.question(plan, tallies)
-        index = len(tallies)
-        round_ = plan.rounds[index]
-        if isinstance(round_, VoteRound):
-            return round_.ask(plan.brief, index)
-        assert isinstance(round_, MeasureRound)
-        if not tallies:
-            return round_.ask(plan.brief, 0, centre=0.0)
-        return _recovering(plan, tallies, round_).ask(plan.brief, index, _centre(plan, tallies))
+        return _question(plan, tallies, TRUST)
 
     def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
-        """The reading of the last round, with a wider interval where its window was saturated."""
+        """What all rounds say together, with a wider interval where the last window was saturated."""
         if isinstance(plan.rounds[0], SizeRound):
-            later = self.estimate(sizes_survey.continued(plan, tallies[0]), tallies[1:])
+            later = _estimate(sizes_survey.continued(plan, tallies[0]), tallies[1:], sizes_survey.TRUST)
             return replace(later, users=(tallies[0].reports, *later.users))
         if plan.brief.users_differ:
             return differing.estimate(plan, tallies)
-        users = [tally.reports for tally in tallies]
-        estimate = estimate_from_reading(_reading(plan, tallies), users)
-        if any(_lost(tallies[:count]) for count in range(3, len(tallies))):
-            note = "two rounds found their windows saturated; the next one recovered with a wider window"
-            estimate = replace(estimate, notes=(note,))
-        doubt = 0.0
-        first = plan.rounds[0]
-        if isinstance(first, VoteRound):
-            doubt = wrong_winner_chance(tallies[0], first.voters, apart=PAIR + 1, window=PAIR)
-            estimate = replace(estimate, failure_probability=doubt)
-        if len(tallies) > 1 and saturation(tallies[-1]) > SATURATED:
-            return self._doubtful(plan, tallies, estimate)
-        if doubt > DOUBT:
-            return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})")
-        return estimate
-
-    def _doubtful(self, plan: Plan, tallies: Sequence[Tally], estimate: Estimate) -> Estimate:
-        """The estimate when the last window does not hold θ: the interval takes in what the first round said."""
-        note = "the last round found its window saturated: the mean lies outside it"
-        if isinstance(plan.rounds[0], VoteRound):
-            return widened(estimate, 1.0, note)
-        first = estimate_from_reading(_reading(plan, tallies[:1]), estimate.users)
-        ends = (*estimate.interval, *first.interval)
-        return replace(estimate, interval=(min(ends), max(ends)), failure_probability=1.0, notes=(note,))
+        return _estimate(plan, tallies, TRUST)
 
 
-def _reading(plan: Plan, tallies: Sequence[Tally]) -> Reading:
-    """What the last of the tallies says, in the light of those before it."""
-    round_ = plan.rounds[len(tallies) - 1]
+def _question(plan: Plan, tallies: Sequence[Tally], trust: float) -> Question:
+    index = len(tallies)
+    round_ = plan.rounds[index]
+    if isinstance(round_, VoteRound):
+        return round_.ask(plan.brief, index)
     assert isinstance(round_, MeasureRound)
-    question = tallies[-1].question
-    assert isinstance(question, Measure)
-    return read_measure(tallies[-1], _recovering(plan, tallies[:-1], round_).gain(plan.brief, question))
+    return _recovering(tallies, round_).ask(plan.brief, index, _centre(plan, tallies, trust))
 
 
-def _centre(plan: Plan, tallies: Sequence[Tally]) -> float:
+def _estimate(plan: Plan, tallies: Sequence[Tally], trust: float) -> Estimate:
+    if len(tallies) == 1:
+        return read_alone(plan, tallies[0])
+    users = [tally.reports for tally in tallies]
+    found = _believed(plan, tallies, trust)
+    estimate = estimate_from_reading(found.reading(DIGITS), users, _notes(tallies, found))
+    doubt = 0.0
+    first = plan.rounds[0]
+    if isinstance(first, VoteRound):
+        doubt = wrong_winner_chance(tallies[0], first.voters, apart=PAIR + 1, window=PAIR)
+        estimate = replace(estimate, failure_probability=doubt)
+    if saturation(tallies[-1]) > SATURATED:
+        return _doubtful(plan, tallies, estimate)
+    if doubt > DOUBT:
+        return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})")
+    return estimate
+
+
+def _notes(tallies: Sequence[Tally], found: Posterior) -> list[str]:
+    notes = []
+    if any(_lost(tallies[:count]) for count in range(3, len(tallies))):
+        notes.append("two rounds found their windows saturated; the next one recovered with a wider window")
+    if found.as_assumed < UNLIKELY:
+        notes.append("the answers do not fit the sizes that were assumed: they were read for other sizes")
+    return notes
+
+
+def _doubtful(plan: Plan, tallies: Sequence[Tally], estimate: Estimate) -> Estimate:
+    """The estimate when the last window does not hold θ: the interval takes in what the first round said."""
+    note = "the last round found its window saturated: the mean lies outside it"
+    if isinstance(plan.rounds[0], VoteRound):
+        return widened(estimate, 1.0, note)
+    first = _alone(plan, tallies[0])
+    ends = (*estimate.interval, *first.interval)
+    return replace(estimate, interval=(min(ends), max(ends)), failure_probability=1.0, notes=(*estimate.notes, note))
+
+
+def _believed(plan: Plan, tallies: Sequence[Tally], trust: float) -> Posterior:
+    """What the tallies of at least two rounds say together."""
+    last, round_ = tallies[-1], plan.rounds[len(tallies) - 1]
+    assert isinstance(last.question, Measure)
+    heard = [item for tally, asked in zip(tallies, plan.rounds, strict=False) for item in listen(tally, asked)]
+    return posterior(plausible(plan.brief, trust), heard, last.question.centre, round_.error_after)
+
+
+def _centre(plan: Plan, tallies: Sequence[Tally], trust: float) -> float:
     """The best guess of θ after some rounds; a round without reports leaves the guess before it."""
     if not tallies:
         return 0.0
-    last, round_ = tallies[-1], plan.rounds[len(tallies) - 1]
+    last, first = tallies[-1], plan.rounds[0]
     if not last.reports:
-        return _centre(plan, tallies[:-1])
-    if isinstance(round_, VoteRound):
-        return elected_centre(last, round_)
-    return min(max(_reading(plan, tallies).value, -1.0), 1.0)
+        return _centre(plan, tallies[:-1], trust)
+    if len(tallies) > 1:
+        return round(_believed(plan, tallies, trust).mean, DIGITS)
+    return elected_centre(last, first) if isinstance(first, VoteRound) else _alone(plan, last).value
 
 
-def _recovering(plan: Plan, before: Sequence[Tally], round_: MeasureRound) -> MeasureRound:
+def _alone(plan: Plan, tally: Tally) -> Estimate:
+    """What plain bits of the first round say by themselves."""
+    first = plan.rounds[0]
+    assert isinstance(first, MeasureRound)
+    assert isinstance(tally.question, Measure)
+    return estimate_from_reading(read_measure(tally, first.gain(plan.brief, tally.question)), [tally.reports])
+
+
+def _recovering(before: Sequence[Tally], round_: MeasureRound) -> MeasureRound:
     """The round as planned, or with a much wider window if the two rounds before it were saturated."""
     if not _lost(before):
         return round_
     question = before[-1].question
     assert isinstance(question, Measure)
-    half_width = RECOVERY * max(question.right, 1.0)
-    return replace(round_, half_width=half_width, dither=0.0, slope_low=1.0, slope_high=1.0)
+    return replace(round_, half_width=RECOVERY * max(question.right, 1.0), dither=0.0)
 
 
 def _lost(tallies: Sequence[Tally]) -> bool:

@@ -22,12 +22,10 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 SLOPES = np.array([0.4, 0.45, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1, 1.2, 1.35, 1.6, 2.0])
 """Slopes that an undithered round may assume. Above 1, it trusts the centre before it more than its own bits."""
-DITHERS = (0.15, 0.3, 0.5)
-"""Half-distances of the two arms, in mean weights."""
+APART = 0.3
+"""Distance of the two arms of a round from its centre, in standard deviations of a large user's mean."""
 CLEAREST = 4.0
 """A dithered round must see the difference of its arms at least so many standard errors clearly."""
-COUNTED = 0.75
-"""Part of the worst law's squared systematic error that intervals count: enough for it, not too much for others."""
 BIAS_DISLIKED = 1.8
 """By how much squared bias counts more than variance in the choice of a round: intervals cover variance more evenly."""
 
@@ -61,10 +59,6 @@ class MeasureDesign:
 
     cap: float
     clip: float
-    dither: float
-    slope_low: float
-    slope_high: float
-    systematic: float
     after: Course
 
 
@@ -77,10 +71,9 @@ def known_within(privacy: float, users: float) -> Course:
 def best_measure(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
     """The round around the present centre that leaves the least worst-case error; `privacy` is B."""
     designs = [_best_plain(table, before, privacy, users)]
-    for dither in DITHERS:
-        # The bits of two arms differ by less than the dither: with few users none of the clips could see it.
-        if dither * math.sqrt(users) >= CLEAREST * privacy:
-            designs.append(_best_dithered(table, before, privacy, users, dither))
+    # The bits of two arms differ by less than the dither: with few users none of the clips could see it.
+    if APART * math.sqrt(users) >= CLEAREST * privacy:
+        designs.append(_best_dithered(table, before, privacy, users))
     return min(designs, key=lambda design: design.after.score)
 
 
@@ -94,23 +87,19 @@ def _best_plain(table: ResponseTable, before: Course, privacy: float, users: flo
     model = np.maximum((error * error) @ _WEIGHTS - bias**2, 0.0)
     noise = step[..., 0] ** 2 * (table.clips**2 * privacy**2 / users)[None, :, None, None]
     worst = (BIAS_DISLIKED * bias**2 + model + noise).max(axis=-1)
-    cap, clip, slope = best = np.unravel_index(int(worst.argmin()), worst.shape)
+    cap, clip, _ = best = np.unravel_index(int(worst.argmin()), worst.shape)
     return MeasureDesign(
         cap=float(table.caps[cap]),
         clip=float(table.clips[clip]),
-        dither=0.0,
-        slope_low=float(SLOPES[slope]),
-        slope_high=float(SLOPES[slope]),
-        systematic=_systematic(float((bias**2 + model)[best].max())),
         after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best])),
     )
 
 
-def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: float, dither: float) -> MeasureDesign:
+def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
     """The best round with two arms, whose difference tells the slope."""
     delta = before.nodes
     # One shift for all clips of a cap: the mean weight without the lift of small users.
-    shift = dither / table.mean[:, 0, -1]
+    shift = APART / table.mean[:, 0, -1]
     arms = [
         np.concatenate([table.at(delta + sign * move, slice(cap, cap + 1)) for cap, move in enumerate(shift)])
         for sign in (1, -1)
@@ -127,19 +116,9 @@ def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: 
     worst = (BIAS_DISLIKED * bias**2 + model + noise).max(axis=-1)
     unclear = (width / coin).min(axis=(2, 3)) < CLEAREST
     best = np.unravel_index(int(np.where(unclear, np.inf, worst).argmin()), worst.shape)
-    slopes = gain[best] / table.mean[best][:, None]
     ruined = bool(unclear[best])
-    # Two arms measure what a single window assumes; what error remains is large for laws without spread only.
     return MeasureDesign(
         cap=float(table.caps[best[0]]),
         clip=float(table.clips[best[1]]),
-        dither=float(shift[best[0]]),
-        slope_low=float(slopes.min()) / 2,
-        slope_high=min(float(slopes.max()) * 1.1, 1.05),
-        systematic=_systematic(float(np.mean((bias**2 + model)[best]))),
         after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best]) + (math.inf if ruined else 0.0)),
     )
-
-
-def _systematic(squared: float) -> float:
-    return math.sqrt(COUNTED * squared)

@@ -70,15 +70,21 @@ def missed_bound(brief: Brief, vote: VoteRound, split: VoteSplit) -> float:
     return min(beside + missed_vote_bound(vote, brief.users, split.right, split.far, far, window=PAIR), 1.0)
 
 
-def course_after_vote(vote: VoteRound, users: float) -> Course:
-    """The centre error after the vote: coins on the four bins of the centroid, and the grain of the bins."""
+def centre_error(vote: VoteRound, users: float, rooms: Floats) -> Floats:
+    """How far the centre may be off after the vote, by law: coins on the four bins of the centroid, and the grain of
+    the bins."""
     shares = np.array([-1.5, -0.5, 0.5, 1.5])
     coins = vote.code.variance(0.0) / (users * vote.voters**2) * float(shares @ shares)
-    deviation = np.sqrt(ROOMS * (2 - ROOMS)) / (vote.width * math.sqrt(vote.min_size))
+    deviation = np.sqrt(rooms * (2 - rooms)) / (vote.width * math.sqrt(vote.min_size))
     # A law as wide as a bin is spread smoothly over several, and its centroid is right; a narrow one sits in one bin,
     # at worst half a bin away from its middle.
     grain = np.exp(-2 * (math.pi * deviation) ** 2) / 4
-    return Course(bias=np.zeros(len(ROOMS)), spread=vote.width * np.sqrt(coins + grain))
+    return np.asarray(vote.width * np.sqrt(coins + grain))
+
+
+def course_after_vote(vote: VoteRound, users: float) -> Course:
+    """The centre error after the vote."""
+    return Course(bias=np.zeros(len(ROOMS)), spread=centre_error(vote, users, ROOMS))
 
 
 def elected_centre(votes: Tally, vote: VoteRound) -> float:

@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dame.crowd import mean_weight, weights
 from dame.device.randomisers import OneBit
 from dame.plans import Brief, MeanRound, MeasureRound
-from dame.protocols.adaptive.course import Course, MeasureDesign, best_measure, known_within
+from dame.protocols.adaptive.course import APART, Course, MeasureDesign, best_measure, known_within
+from dame.protocols.adaptive.foresight import SOME, after_each, reporting
 from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
+from dame.protocols.whole_range import risk_alone
 from dame.theory import privacy_factor
 from dame.theory.response import ResponseTable
 
@@ -24,6 +27,9 @@ FIRST_SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3, 0.4)
 GROWTHS = (1.0, 2.0, 4.0, 7.0, 12.0, 20.0)
 """By what factor each measuring round has more users than the one before."""
 SPACINGS = (1.5, 2.0, 2.5, 3.0)
+STRETCHES = ((1.0, 1.0), (1.0, 0.8), (1.0, 1.25), (0.75, 1.0), (0.75, 0.8))
+"""Widths to try for the windows before the last and for the last, as parts of what is best for a reader who takes the
+slope for granted."""
 FEWEST_VOTING_RECORDS = 16
 """Below this size plain bits over the whole range locate better than votes."""
 
@@ -38,17 +44,29 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
-    """A whole study that the planner considers."""
+class Sketch:
+    """A whole study that the planner considers, and the course of a reader who takes the slope for granted."""
 
     rounds: tuple[MeanRound, ...]
     after: Course
     failure: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """A whole study, the mean squared error that is expected of it for the worst law, and the chance of failure."""
+
+    rounds: tuple[MeanRound, ...]
+    outcome: float
+    failure: float
+
+
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
-    search = _Search(brief, most_failure)
+    return _worked_out(brief, _best_sketch(_Search(brief, most_failure), most_rounds))
+
+
+def _best_sketch(search: _Search, most_rounds: int) -> Sketch:
     best = search.plain()
     for rounds in range(2, most_rounds + 1):
         # Up to three rounds the whole grid is searched; a further round starts from what was best without it.
@@ -57,14 +75,60 @@ def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     return _better([best, *search.around(best)])
 
 
-def design_with_shares(brief: Brief, shares: Sequence[float], most_failure: float) -> Design:
-    """The best design whose rounds have the given shares of the users."""
+def rounds_with_shares(brief: Brief, shares: Sequence[float], most_failure: float) -> tuple[MeanRound, ...]:
+    """Good rounds with the given shares of the users, without working out what to expect of them."""
     search = _Search(brief, most_failure)
-    return search.plain() if len(shares) == 1 else _better(list(search.with_shares(shares)))
+    if len(shares) == 1:
+        return search.plain().rounds
+    return _with_arms(brief, _better(list(search.with_shares(shares))).rounds)
 
 
-def _better(designs: Sequence[Design]) -> Design:
-    return min(designs, key=lambda design: design.after.score)
+def _worked_out(brief: Brief, sketch: Sketch) -> Design:
+    """The sketch with arms, the best width of the last window, and what to expect of it; or plain bits, if better."""
+    plain = _plain_bits(brief)
+    if len(sketch.rounds) == 1:
+        return plain
+    variants = [_with_arms(brief, sketch.rounds, *stretches) for stretches in STRETCHES]
+    rounds = min(variants, key=lambda rounds: after_each(brief, rounds, SOME)[-1].worst)
+    outcomes = after_each(brief, rounds)
+    expected = tuple(
+        replace(round_, error_after=min(math.sqrt(outcome.worst), 1.0))
+        for round_, outcome in zip(rounds, outcomes, strict=True)
+    )
+    worked_out = Design(rounds=expected, outcome=outcomes[-1].worst, failure=sketch.failure)
+    return min(plain, worked_out, key=lambda design: design.outcome)
+
+
+def _with_arms(
+    brief: Brief, rounds: Sequence[MeanRound], before: float = 1.0, last: float = 1.0
+) -> tuple[MeanRound, ...]:
+    """The rounds with two arms each, and with windows that are wider or narrower."""
+    first, *measuring = rounds
+    stretches = [*([before] * (len(measuring) - 1)), last]
+    return (first, *(_with_dither(brief, *pair) for pair in zip(measuring, stretches, strict=True)))
+
+
+def _with_dither(brief: Brief, round_: MeanRound, stretch: float) -> MeasureRound:
+    """The round with a stretched window, and two arms at a good distance from its centre.
+
+    Far apart, they tell how steep the ramp is and whether sizes are as assumed; close together, they see more of it.
+    Where sizes are unequal, large users matter most, and the distance is what is good for them.
+    """
+    assert isinstance(round_, MeasureRound)
+    stretched = replace(round_, half_width=round_.half_width * stretch)
+    question = stretched.ask(brief, 1, centre=0.0)
+    of_large = brief.sizes.expectation(lambda sizes: weights(question, sizes) ** 2) / mean_weight(question, brief.sizes)
+    return replace(stretched, dither=min(APART / of_large, 1.0))
+
+
+def _plain_bits(brief: Brief) -> Design:
+    noise = OneBit.spending(brief.alpha)
+    mse = risk_alone(noise, brief.users)
+    return Design(rounds=(MeasureRound.everybody_alike("measure", 1.0, noise, mse),), outcome=mse, failure=0.0)
+
+
+def _better(sketches: Sequence[Sketch]) -> Sketch:
+    return min(sketches, key=lambda sketch: sketch.after.score)
 
 
 def _near(share: float) -> tuple[float, ...]:
@@ -81,12 +145,12 @@ class _Search:
         pairs = itertools.product(_voting_sizes(brief), SPACINGS)
         self._splits = {pair: vote_split(brief, *pair) for pair in pairs}
 
-    def plain(self) -> Design:
+    def plain(self) -> Sketch:
         """One bit from everybody over the whole range."""
         only = self._start(self._whole_range("measure", 1.0), self._wide(1.0), 0.0)
-        return Design(rounds=(only.round,), after=only.after, failure=0.0)
+        return Sketch(rounds=(only.round,), after=only.after, failure=0.0)
 
-    def designs(self, rounds: int, firsts: Sequence[float]) -> Iterator[Design]:
+    def designs(self, rounds: int, firsts: Sequence[float]) -> Iterator[Sketch]:
         """Designs with so many rounds, for each share of the first."""
         growths = GROWTHS if rounds > 2 else (1.0,)
         for first in firsts:
@@ -94,11 +158,11 @@ class _Search:
                 for growth in growths:
                     yield self._follow(start, _shares(first, growth, rounds))
 
-    def with_shares(self, shares: Sequence[float]) -> Iterator[Design]:
+    def with_shares(self, shares: Sequence[float]) -> Iterator[Sketch]:
         """A design for each way to begin."""
         return (self._follow(start, shares) for start in self._starts(shares[0]))
 
-    def around(self, best: Design) -> Iterator[Design]:
+    def around(self, best: Sketch) -> Iterator[Sketch]:
         """Designs like the best one, with somewhat other shares."""
         shares = [round_.share for round_ in best.rounds]
         if len(shares) == 1:
@@ -121,18 +185,16 @@ class _Search:
     def _start(self, round_: MeanRound, after: Course, failure: float) -> Start:
         return Start(round=replace(round_, error_after=math.sqrt(after.worst)), after=after, failure=failure)
 
-    def _follow(self, start: Start, shares: Sequence[float]) -> Design:
+    def _follow(self, start: Start, shares: Sequence[float]) -> Sketch:
         rounds, course = [start.round], start.after
         for index, share in enumerate(shares[1:], start=2):
             design = best_measure(self._table, course, self._privacy, self._users(share))
             rounds.append(self._measure("finish" if index == len(shares) else "refine", share, design))
             course = design.after
-        return Design(rounds=tuple(rounds), after=course, failure=start.failure)
+        return Sketch(rounds=tuple(rounds), after=course, failure=start.failure)
 
     def _users(self, share: float) -> float:
-        """Effective number of users: the hash splits them at random, which costs a little where there are few."""
-        expected = self._brief.users * share
-        return expected / (1 + (1 - share) / expected)
+        return reporting(self._brief, share)
 
     def _wide(self, share: float) -> Course:
         return known_within(self._privacy, self._users(share))
@@ -149,11 +211,7 @@ class _Search:
             cap=cap,
             fitted=True,
             between_sd=self._brief.spread,
-            dither=min(design.dither, 1.0),
-            slope_low=design.slope_low,
-            slope_high=design.slope_high,
-            systematic=min(design.systematic, 1.0),
-            error_after=math.sqrt(design.after.worst),
+            error_after=min(math.sqrt(design.after.worst), 1.0),
             noise=self._noise,
         )
 

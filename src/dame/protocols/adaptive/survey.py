@@ -7,9 +7,8 @@ and power laws on a logarithmic scale), and believed on their own only as far as
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 
 import numpy as np
@@ -19,8 +18,8 @@ from scipy import special
 from dame.crowd import SIZE_CLASSES
 from dame.device.questions import SizeVote
 from dame.device.randomisers import UnaryCode
-from dame.plans import Brief, MeanRound, MeasureRound, Plan, SizeRound
-from dame.protocols.adaptive.search import design_with_shares
+from dame.plans import Brief, MeanRound, Plan, SizeRound
+from dame.protocols.adaptive.search import rounds_with_shares
 from dame.sizes import Sizes
 from dame.tally import Tally
 
@@ -33,18 +32,10 @@ SPARE_CLASSES = 6
 FEWEST_CLASSES = 12
 POINTS = 4
 """A class of sizes is stood for by so many sizes, evenly apart on a logarithmic scale."""
-GRAIN = math.log(2) / 4
-"""Relative error of the root of a size of which only the class is known: at worst, it is at either end."""
+TRUST = 0.5
+"""The chance that sizes are as the survey found them, and not somewhat or altogether different."""
 DIGITS = 9
 """Numbers of a round are rounded to so many digits, so that every machine asks the very same question."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The sizes that a survey found, and the relative error of the mean weight that is computed from them."""
-
-    sizes: Sizes
-    error: float
 
 
 def survey_round(brief: Brief, share: float) -> SizeRound:
@@ -68,33 +59,15 @@ def scaled(rounds: Sequence[MeanRound], factor: float) -> tuple[MeanRound, ...]:
 def continued(plan: Plan, survey: Tally) -> Plan:
     """The plan of what follows a survey, for the sizes that it found."""
     first, *rest = plan.rounds
-    found = found_sizes(survey, plan.brief.sizes)
-    brief = replace(rest_of(plan.brief, first.share), sizes=found.sizes)
+    brief = replace(rest_of(plan.brief, first.share), sizes=found_sizes(survey, plan.brief.sizes))
     shares = tuple(round_.share / (1 - first.share) for round_ in rest)
-    rounds = _designed(brief, shares, float(plan.details.get(FAILURE_DETAIL, 0.0)), found.error)
+    rounds = _designed(brief, shares, float(plan.details.get(FAILURE_DETAIL, 0.0)))
     return replace(plan, brief=brief, rounds=rounds)
 
 
 @lru_cache(maxsize=64)
-def _designed(brief: Brief, shares: tuple[float, ...], most_failure: float, error: float) -> tuple[MeanRound, ...]:
-    rounds = design_with_shares(brief, shares, most_failure).rounds
-    before = (1.0, *(round_.error_after for round_ in rounds))
-    return tuple(_doubting(_rounded(round_), error, was) for round_, was in zip(rounds, before, strict=False))
-
-
-def _doubting(round_: MeanRound, error: float, before: float) -> MeanRound:
-    """The round, with an interval that counts the error of the mean weight: as far as the centre before it was off.
-
-    Two arms measure their slope, and with it the weight.
-    """
-    if not isinstance(round_, MeasureRound) or not round_.fitted:
-        return round_
-    return replace(
-        round_,
-        slope_low=round_.slope_low * (1 - min(2 * error, 0.5)),
-        slope_high=round_.slope_high * (1 + min(2 * error, 0.5)),
-        systematic=min(math.hypot(round_.systematic, 0.0 if round_.dither else error * before), 1.0),
-    )
+def _designed(brief: Brief, shares: tuple[float, ...], most_failure: float) -> tuple[MeanRound, ...]:
+    return tuple(map(_rounded, rounds_with_shares(brief, shares, most_failure)))
 
 
 def _rounded(round_: MeanRound) -> MeanRound:
@@ -106,12 +79,12 @@ def _rounded(round_: MeanRound) -> MeanRound:
 # --- from votes to M
 
 
-def found_sizes(survey: Tally, assumed: Sizes) -> Found:
+def found_sizes(survey: Tally, assumed: Sizes) -> Sizes:
     """The sizes that the votes speak for; those assumed if nobody voted."""
     vote = survey.question
     assert isinstance(vote, SizeVote)
     if not survey.reports:
-        return Found(sizes=assumed, error=_few_digits(GRAIN))
+        return assumed
     seen = np.array([vote.code.debias(survey.mean(class_)) for class_ in range(vote.bins)])
     variance = vote.code.variance(0.0) / survey.reports
     laws = np.array(list(_plausible(class_shares(assumed, vote.bins))))
@@ -120,14 +93,7 @@ def found_sizes(survey: Tally, assumed: Sizes) -> Found:
     # What no plausible law explains is believed as far as it exceeds what coins do (James and Stein's estimate).
     surprise = seen - believed
     trust = max(1 - len(seen) * variance / float(surprise @ surprise), 0.0)
-    shares = _on_simplex(believed + trust * surprise)
-    roots = np.array([np.mean(np.sqrt(_points(class_))) for class_ in range(vote.bins)])
-    weight = float(shares @ roots)
-    unsure_class = GRAIN * float(np.linalg.norm(shares * roots))
-    among_laws = (1 - trust) ** 2 * float(chances @ (laws @ roots - believed @ roots) ** 2)
-    own_noise = trust**2 * variance * float(roots[shares > 0] @ roots[shares > 0])
-    error = math.sqrt(among_laws + own_noise + unsure_class**2) / weight
-    return Found(sizes=_spread_out(shares), error=_few_digits(error))
+    return _spread_out(_on_simplex(believed + trust * surprise))
 
 
 def class_shares(sizes: Sizes, classes: int) -> Floats:

@@ -1,0 +1,105 @@
+"""What rounds are expected to achieve: the posterior that they would lead to, for each law of the family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dame.device.exact import WORD
+from dame.device.questions import Measure
+from dame.device.randomisers import OneBit
+from dame.plans import Brief, MeanRound, MeasureRound, VoteRound
+from dame.protocols.adaptive.locate import centre_error
+from dame.protocols.adaptive.posterior import Arm, Bits, Place, posterior
+from dame.protocols.adaptive.worlds import LEANINGS, ROOMS, Spot, Worlds, a_few
+from dame.theory import privacy_factor
+
+Floats = NDArray[np.float64]
+
+_NODES = np.array([-math.sqrt(3), 0.0, math.sqrt(3)])
+_CHANCES = np.array([1 / 6, 2 / 3, 1 / 6])
+ALL = tuple(range(len(ROOMS)))
+SOME = (0, 2, 4, 5, 7)
+"""Laws by their places in ROOMS: all of them, and those that are enough to compare designs."""
+HALFWAY = 0.2
+"""Laws with less room than this are tried halfway between the middle and a bound, where more is possible than at the
+bound; the others are those of records of -1 and 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The error of the centre under each law: its systematic part, and its spread."""
+
+    bias: Floats
+    spread: Floats
+
+    @property
+    def worst(self) -> float:
+        """The largest mean squared error over the laws."""
+        return float(np.max(self.bias**2 + self.spread**2))
+
+
+def after_each(brief: Brief, rounds: Sequence[MeanRound], laws: Sequence[int] = ALL) -> list[Outcome]:
+    """What to expect after each round, for some of the laws, if sizes are as assumed."""
+    worlds = a_few(brief)
+    first, *rest = rounds
+    outcomes = [_located(brief, first)]
+    for index, round_ in enumerate(rest, start=1):
+        assert isinstance(round_, MeasureRound)
+        outcomes.append(_measured(worlds, round_, index, outcomes[-1], laws))
+    return outcomes
+
+
+def reporting(brief: Brief, share: float) -> float:
+    """Effective number of users of a round: the hash splits them at random, which costs where there are few."""
+    expected = brief.users * share
+    return expected / (1 + (1 - share) / expected)
+
+
+def _located(brief: Brief, first: MeanRound) -> Outcome:
+    users = reporting(brief, first.share)
+    if isinstance(first, VoteRound):
+        spread = centre_error(first, users, ROOMS)
+    else:
+        spread = np.sqrt(np.maximum(privacy_factor(brief.alpha) ** 2 - (1 - ROOMS) ** 2, 0.0) / users)
+    return Outcome(bias=np.zeros(len(ROOMS)), spread=np.minimum(spread, 1.0))
+
+
+def _measured(worlds: Worlds, round_: MeasureRound, index: int, before: Outcome, laws: Sequence[int]) -> Outcome:
+    """The outcome of one more round around a centre that is off as before it."""
+    users = reporting(worlds.brief, round_.share)
+    bias, spread = np.zeros(len(ROOMS)), np.zeros(len(ROOMS))
+    for law in laws:
+        room = float(ROOMS[law])
+        theta = -(1 - room) * (0.5 if room < HALFWAY else 1.0)
+        errors, variances = np.empty((2, len(_NODES)))
+        for node, sigmas in enumerate(_NODES):
+            centre = min(max(theta + float(before.bias[law] + sigmas * before.spread[law]), -1.0), 1.0)
+            question = round_.ask(worlds.brief, index, centre)
+            place, bits = Place(centre=centre, spread=before.spread), _answers(worlds, question, users, theta, law)
+            found = posterior(worlds, [place, bits], centre, float(before.spread[law]))
+            errors[node], variances[node] = found.mean - theta, found.spread**2
+        # Where the centre was off, the reading leans back to it; this part of the error is already in its spread.
+        bias[law], spread[law] = errors @ _CHANCES, math.sqrt(variances @ _CHANCES)
+    for law in set(ALL) - set(laws):
+        near = min(laws, key=lambda other: abs(other - law))
+        bias[law], spread[law] = bias[near], spread[near]
+    return Outcome(bias=bias, spread=spread)
+
+
+def _answers(worlds: Worlds, question: Measure, users: float, theta: float, law: int) -> Bits:
+    """What the arms of a round would say without any chance, if one law of the family is true."""
+    noise = question.noise
+    assert isinstance(noise, OneBit)
+    spot = Spot(place=theta, crowds=np.array([0]), leanings=LEANINGS[-1:])
+    arms = []
+    for arm in (0, 1):
+        centre = question.arm_centre(arm)
+        z = float(worlds.heard(question, np.array([theta]), centre, spot)[0, 0, law, 0])
+        part = (z - question.left) / (question.right - question.left)
+        arms.append(Arm(centre, users / 2, (noise.low + part * (noise.high - noise.low)) / WORD))
+    return Bits(question=question, arms=tuple(arms))

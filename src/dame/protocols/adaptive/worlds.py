@@ -1,0 +1,188 @@
+"""What may be true beside θ: how records scatter around it, and how many of them users have.
+
+A *world* is a law of the records and a crowd (the sizes of the users). A law has a variance, from none to the largest
+that its mean allows, and leans to one side or the other, as far as it can or less. The crowd is most likely the one
+that the plan assumes; but it may have more or fewer records throughout, or very unequal ones. Each world foretells what
+a round hears if θ lies at some distance from its centre.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dame.device.questions import Measure
+from dame.plans import Brief
+from dame.sizes import Sizes, effective
+from dame.theory.response import SizeGroups, clipped_mean, delta_grid, group_sizes, means_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+ROOMS: Floats = np.array([0.0, 0.01, 0.04, 0.12, 0.25, 0.45, 0.7, 1.0])
+"""Laws by their variance room·(2 - room), see `dame.theory.response`."""
+LEANINGS: Floats = np.array([0.0, 0.5, 1.0])
+"""How a law leans, from as far as one with its mean and variance can to one side, to as far as it can to the other."""
+EITHER_WAY: Floats = np.array([0.5])
+TRUST = 0.8
+"""The chance that sizes are as the plan assumes."""
+TIMES_AS_LARGE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1 / math.sqrt(2), math.sqrt(2), 2.0, 4.0, 8.0, 16.0)
+A_FEW = (1 / 4, 4.0)
+UNEQUAL_TIMES = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+UNEQUAL = 1.2
+"""Standard deviation of the logarithm of sizes in a crowd that is more unequal than was assumed."""
+POWER_LAWS = (1.0, 8.0, 64.0)
+"""Largest sizes of crowds after a power law, as multiples of the largest that was assumed."""
+EXPONENT = 1.5
+GROUPS, OTHER_GROUPS = 12, 6
+"""Groups of sizes in the crowd that is assumed, and in each of the others."""
+DELTAS = 101
+_TO_SPARE = 1.25
+"""A law of the grid stands for its neighbours too: one with so much too large a variance is not ruled out."""
+_TINY = 1e-12
+_LIKE_EACH_OTHER = 1.06
+"""Least weights within this factor share their table."""
+_SAME_ROOM = 1.2
+_LEAST_ROOM = 0.003
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spot:
+    """Where to look: about at which θ, and at which crowds and leanings."""
+
+    place: float
+    crowds: Ints
+    leanings: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Worlds:
+    """Crowds with their log chances; every law may hold in each of them."""
+
+    brief: Brief
+    crowds: tuple[SizeGroups, ...]
+    log_chances: Floats
+
+    def heard(self, question: Measure, theta: Floats, centre: float, at: Spot) -> Floats:
+        """The expected z by crowd, leaning, law and θ, for the crowds and leanings of a spot."""
+        deltas = theta - centre
+        if in_whole_range(question):
+            return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
+        least, place = _rounded(question.least_weight), _rounded_place(at.place)
+        grid, table = _table(self, question.right, question.cap, least, place)
+        left, right = np.moveaxis(_between(grid, table[at.crowds], deltas), 2, 0)[:, :, None]
+        part = at.leanings[:, None, None]
+        return np.asarray(left + part * (right - left))
+
+
+def in_whole_range(question: Measure) -> bool:
+    """Whether everybody has the weight 1 in a window that cuts nobody, so that z is her mean, whatever the world."""
+    return question.cap == 1.0 and not question.least_weight
+
+
+@lru_cache(maxsize=64)
+def plausible(brief: Brief, trust: float = TRUST) -> Worlds:
+    """All worlds, where the sizes that the plan assumes have the chance `trust`."""
+    return _among(brief, trust, list(_other_crowds(brief.sizes)))
+
+
+@lru_cache(maxsize=64)
+def a_few(brief: Brief) -> Worlds:
+    """Worlds to plan with: sizes may be as assumed, or four times larger or smaller."""
+    return _among(brief, TRUST, list(_scaled(brief.sizes, A_FEW)))
+
+
+def _among(brief: Brief, trust: float, others: list[SizeGroups]) -> Worlds:
+    chances = [trust, *([(1 - trust) / len(others)] * len(others))]
+    crowds = (group_sizes(brief.sizes, count=GROUPS), *others)
+    return Worlds(brief=brief, crowds=crowds, log_chances=np.log(chances))
+
+
+def possible(theta: Floats) -> NDArray[np.bool_]:
+    """Which laws can have their mean at θ, by law and θ: near a bound records cannot vary much."""
+    return np.asarray((ROOMS * (2 - ROOMS))[:, None] <= _TO_SPARE * (1 - theta**2))
+
+
+def _other_crowds(assumed: Sizes) -> Iterator[SizeGroups]:
+    yield from _scaled(assumed, TIMES_AS_LARGE)
+    middle = math.exp(assumed.expectation(np.log))
+    levels = (np.arange(OTHER_GROUPS) + 0.5) / OTHER_GROUPS
+    for times in UNEQUAL_TIMES:
+        yield _crowd(middle * times * np.exp(UNEQUAL * special.ndtri(levels)), np.full(OTHER_GROUPS, 1 / OTHER_GROUPS))
+    largest = float(assumed.nodes()[0][-1])
+    for times in POWER_LAWS:
+        yield _power_law(max(largest * times, 16.0))
+
+
+def _scaled(assumed: Sizes, factors: Sequence[float]) -> Iterator[SizeGroups]:
+    groups = group_sizes(assumed, count=OTHER_GROUPS)
+    for times in factors:
+        yield _crowd(groups.sizes * times, groups.shares)
+
+
+def _power_law(largest: float) -> SizeGroups:
+    """Sizes with P(m) ~ m^-EXPONENT up to the largest, in groups evenly apart on a logarithmic scale."""
+    ends = np.unique(np.round(np.geomspace(1, largest + 1, GROUPS + 1)))
+    shares = -np.diff(special.zeta(EXPONENT, ends))
+    return _crowd(np.sqrt(ends[:-1] * (ends[1:] - 1)), shares / shares.sum())
+
+
+def _crowd(sizes: Floats, shares: Floats) -> SizeGroups:
+    whole = np.maximum(np.round(sizes), 1.0)
+    return SizeGroups(sizes=whole, roots=np.sqrt(whole), shares=shares)
+
+
+def _rounded(positive: float) -> float:
+    if not positive:
+        return 0.0
+    return _LIKE_EACH_OTHER ** round(math.log(positive) / math.log(_LIKE_EACH_OTHER))
+
+
+def _rounded_place(theta: float) -> float:
+    """A place with nearly the same room up to the nearer bound."""
+    room = max(1 - abs(theta), _LEAST_ROOM)
+    return math.copysign(max(1 - _SAME_ROOM ** round(math.log(room) / math.log(_SAME_ROOM)), 0.0), theta)
+
+
+@lru_cache(maxsize=512)
+def _table(worlds: Worlds, half: float, cap: float | None, least_weight: float, place: float) -> tuple[Floats, Floats]:
+    """Distances of θ from a centre, and for each of them, by crowd, law and side, the expected z."""
+    spread = worlds.brief.spread
+    deltas = delta_grid(max(float(crowd.roots.max()) for crowd in worlds.crowds), DELTAS)
+    most = math.inf if cap is None else math.sqrt(cap)
+    rows = []
+    for crowd in worlds.crowds:
+        roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
+        weights = np.maximum(np.minimum(roots, most), least_weight)
+        for room, side in itertools.product(ROOMS, (-1, 1)):
+            values, chances = _means(float(room), side, place, crowd, spread)
+            rows.append(clipped_mean(values[:, :, None] + deltas, chances, weights, half))
+    return deltas, np.reshape(rows, (len(worlds.crowds), len(ROOMS), 2, len(deltas)))
+
+
+def _means(room: float, side: int, place: float, crowd: SizeGroups, spread: float) -> tuple[Floats, Floats]:
+    """Users' means minus θ, if records have two values, one of them the bound on that side, and a given variance.
+
+    No law with that mean and variance leans further to this side.
+    """
+    far = 1 - side * place
+    near = min(room * (2 - room), 1 - place**2) / far
+    stretch, own_side = (far + near) / 2, 1 if far >= near else -1
+    values, chances = means_of(2 * min(near, far) / (far + near), crowd, spread / stretch)
+    return side * own_side * stretch * values, chances
+
+
+def _between(grid: Floats, table: Floats, deltas: Floats) -> Floats:
+    """The table at distances between those of its grid."""
+    inside = np.clip(deltas, grid[0], grid[-1])
+    left = np.clip(np.searchsorted(grid, inside) - 1, 0, len(grid) - 2)
+    part = (inside - grid[left]) / (grid[left + 1] - grid[left])
+    lower = table[..., left]
+    return np.asarray(lower + (table[..., left + 1] - lower) * part)
