@@ -7,6 +7,7 @@ import pytest
 
 import dame
 from dame.device.questions import Measure, Vote
+from dame.device.records import Summary
 from dame.estimate import Estimate
 from dame.simulation import play
 from dame.tally import Tally
@@ -70,13 +71,11 @@ def voted_for(question: Vote, theta: float, users: int) -> Tally:
 
 def answered(question: Measure, theta: float, users: int) -> Tally:
     """The expected bits of users whose means are all θ."""
-    place = min(
-        max((question.weight(100_000) * (theta - question.centre) - question.left) / (2 * question.right), 0), 1
-    )
-    ones = users * question.noise.threshold(place) / 2**64
+    person = Summary(size=100_000, mean=theta)
+    ones = [users * question.noise.threshold(question.position(person, arm)) / 2**64 for arm in (0, 1)]
     if question.dither:
-        return Tally(question=question, reports=users, sums=(round(ones / 2), users // 2, round(ones / 2)))
-    return Tally(question=question, reports=users, sums=(round(ones),))
+        return Tally(question=question, reports=users, sums=(round(ones[0] / 2), users // 2, round(ones[1] / 2)))
+    return Tally(question=question, reports=users, sums=(round(ones[0]),))
 
 
 def misled(plan: dame.Plan, elected: float, theta: float) -> Estimate:

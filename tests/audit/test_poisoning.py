@@ -41,7 +41,7 @@ def privacy_factor(alpha: float) -> float:
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.05])
 def test_one_bit_shifts_by_the_share_times_b_plus_one(alpha, share):
     expected = min(share * (privacy_factor(alpha) + 1), 2.0)
-    assert largest_shift(planned("one-bit", alpha), share) == pytest.approx(expected, rel=1e-6)
+    assert largest_shift(planned("one-bit", alpha, users=10**11), share) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 3.0])

@@ -28,8 +28,8 @@ from dame.tally import Tally
 from dame.theory.response import mean_atoms
 
 SHARE = 0.01
-REPORTS = 2**36
-"""Reports of an expected tally: so many that rounding to integers does not show."""
+FEWEST_REPORTS = 10_000
+"""Reports of an expected tally: as many as the plan expects, but so many that rounding to integers hardly shows."""
 THETAS = (-1.0, -0.5, 0.03)
 """Where the honest users' mean lies: at a bound, where the room to push is largest, and inside."""
 MOST_GROUPS = 48
@@ -50,8 +50,13 @@ class Attack:
     shift: float
 
 
-_Path = tuple[tuple[Mix, ...], tuple[Tally, ...]]
-"""What attackers sent so far, and the tallies with their reports in them."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Path:
+    """What attackers sent so far, the tallies with their reports in them, and what follows."""
+
+    mixes: tuple[Mix, ...]
+    tallies: tuple[Tally, ...]
+    step: Question | Estimate
 
 
 def largest_shift(plan: Plan, share: float = SHARE) -> float:
@@ -84,43 +89,46 @@ def _worst_at(plan: Plan, theta: float, share: float) -> Attack:
 def _without_attack(plan: Plan, honest: _Honest) -> float:
     tallies: list[Tally] = []
     while not isinstance(step := next_step(plan, tallies), Estimate):
-        tallies.append(honest.tally(step, REPORTS))
+        tallies.append(honest.tally(step, _reports(plan, len(tallies))))
     return step.value
+
+
+def _reports(plan: Plan, index: int) -> int:
+    return max(round(plan.users * plan.shares[index]), FEWEST_REPORTS)
 
 
 def _attacked(plan: Plan, honest: _Honest, share: float) -> Iterator[tuple[tuple[Mix, ...], float]]:
     """Attacks, and the estimates that they lead to."""
-    malicious = round(REPORTS * share)
-    paths: list[_Path] = [((), ())]
-    for _ in plan.rounds:
-        longer = []
-        for mixes, tallies in paths:
-            question = next_step(plan, tallies)
-            assert not isinstance(question, Estimate)
-            good = honest.tally(question, REPORTS - malicious)
-            for mix in mixes_for(question, good):
-                bad = attackers_tally(question, mix, malicious) if mix else honest.tally(question, malicious)
-                longer.append(((*mixes, mix), (*tallies, good.merge(bad))))
-        paths = _telling(plan, longer)
-    for mixes, tallies in paths:
-        estimate = next_step(plan, tallies)
-        assert isinstance(estimate, Estimate)
-        yield mixes, estimate.value
+    paths = [_Path(mixes=(), tallies=(), step=next_step(plan, []))]
+    for index in range(len(plan.rounds)):
+        reports = _reports(plan, index)
+        longer = [path for before in paths for path in _continued(plan, honest, before, reports, share)]
+        paths = _telling(longer)
+    for path in paths:
+        assert isinstance(path.step, Estimate)
+        yield path.mixes, path.step.value
 
 
-def _telling(plan: Plan, paths: list[_Path]) -> list[_Path]:
+def _continued(plan: Plan, honest: _Honest, path: _Path, reports: int, share: float) -> Iterator[_Path]:
+    """The path with everything that attackers may send in its next round."""
+    question, malicious = path.step, round(reports * share)
+    assert not isinstance(question, Estimate)
+    good = honest.tally(question, reports - malicious)
+    for mix in mixes_for(question, good):
+        bad = attackers_tally(question, mix, malicious) if mix else honest.tally(question, malicious)
+        tallies = (*path.tallies, good.merge(bad))
+        yield _Path(mixes=(*path.mixes, mix), tallies=tallies, step=next_step(plan, tallies))
+
+
+def _telling(paths: list[_Path]) -> list[_Path]:
     """The paths worth following: after the last round all; before it those to the ends, and the one without attack."""
-    if len(paths[0][1]) == len(plan.rounds):
+    measures = [path for path in paths if isinstance(path.step, Measure)]
+    if not measures:  # the study is over, or a vote follows a survey of sizes
         return paths
-    steps = [(next_step(plan, tallies), index) for index, (_, tallies) in enumerate(paths)]
-    measures = [(step, index) for step, index in steps if isinstance(step, Measure)]
-    if not measures:  # a vote follows a survey of sizes
-        return paths
-    by_centre = sorted(measures, key=lambda pair: pair[0].centre)
-    by_width = sorted(measures, key=lambda pair: pair[0].right - pair[0].left)
+    by_centre = sorted(measures, key=lambda path: path.step.centre)  # type: ignore[union-attr]
+    by_width = sorted(measures, key=lambda path: path.step.right - path.step.left)  # type: ignore[union-attr]
     chosen = [by_centre[0], by_centre[-1], by_width[-1], measures[0]]
-    voting = {index for step, index in steps if not isinstance(step, Measure)}
-    return [paths[index] for index in sorted({index for _, index in chosen} | voting)]
+    return [path for path in paths if path in chosen or not isinstance(path.step, Measure)]
 
 
 # --- malicious users

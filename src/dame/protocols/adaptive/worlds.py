@@ -46,7 +46,6 @@ GROUPS, OTHER_GROUPS = 12, 6
 DELTAS = 101
 _TO_SPARE = 1.25
 """A law of the grid stands for its neighbours too: one with so much too large a variance is not ruled out."""
-_TINY = 1e-12
 _LIKE_EACH_OTHER = 1.06
 """Least weights within this factor share their table."""
 _SAME_ROOM = 1.2
@@ -151,7 +150,7 @@ def _rounded_place(theta: float) -> float:
     return math.copysign(max(1 - _SAME_ROOM ** round(math.log(room) / math.log(_SAME_ROOM)), 0.0), theta)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _table(worlds: Worlds, half: float, cap: float | None, least_weight: float, place: float) -> tuple[Floats, Floats]:
     """Distances of θ from a centre, and for each of them, by crowd, law and side, the expected z."""
     spread = worlds.brief.spread
