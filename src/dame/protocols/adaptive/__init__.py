@@ -128,9 +128,9 @@ def _question(plan: Plan, tallies: Sequence[Tally], trust: float) -> Question:
 
 
 def _estimate(plan: Plan, tallies: Sequence[Tally], trust: float) -> Estimate:
-    if len(tallies) == 1:
-        return read_alone(plan, tallies[0])
     users = [tally.reports for tally in tallies]
+    if len(tallies) == 1 and not _has_arms(tallies[0]):
+        return read_alone(plan, tallies[0])
     found = _believed(plan, tallies, trust)
     estimate = estimate_from_reading(found.reading(DIGITS), users, _notes(tallies, found))
     doubt = 0.0
@@ -138,8 +138,8 @@ def _estimate(plan: Plan, tallies: Sequence[Tally], trust: float) -> Estimate:
     if isinstance(first, VoteRound):
         doubt = wrong_winner_chance(tallies[0], first.voters, apart=PAIR + 1, window=PAIR)
         estimate = replace(estimate, failure_probability=doubt)
-    if saturation(tallies[-1]) > SATURATED:
-        return _doubtful(plan, tallies, estimate)
+    if len(tallies) > 1 and saturation(tallies[-1]) > SATURATED:
+        return _doubtful(plan, tallies, estimate, trust)
     if doubt > DOUBT:
         return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})")
     return estimate
@@ -154,18 +154,18 @@ def _notes(tallies: Sequence[Tally], found: Posterior) -> list[str]:
     return notes
 
 
-def _doubtful(plan: Plan, tallies: Sequence[Tally], estimate: Estimate) -> Estimate:
+def _doubtful(plan: Plan, tallies: Sequence[Tally], estimate: Estimate, trust: float) -> Estimate:
     """The estimate when the last window does not hold θ: the interval takes in what the first round said."""
     note = "the last round found its window saturated: the mean lies outside it"
     if isinstance(plan.rounds[0], VoteRound):
         return widened(estimate, 1.0, note)
-    first = _alone(plan, tallies[0])
+    first = _alone(plan, tallies[0], trust)
     ends = (*estimate.interval, *first.interval)
     return replace(estimate, interval=(min(ends), max(ends)), failure_probability=1.0, notes=(*estimate.notes, note))
 
 
 def _believed(plan: Plan, tallies: Sequence[Tally], trust: float) -> Posterior:
-    """What the tallies of at least two rounds say together."""
+    """What the tallies say together, the last of them measured."""
     last, round_ = tallies[-1], plan.rounds[len(tallies) - 1]
     assert isinstance(last.question, Measure)
     heard = [item for tally, asked in zip(tallies, plan.rounds, strict=False) for item in listen(tally, asked)]
@@ -181,15 +181,21 @@ def _centre(plan: Plan, tallies: Sequence[Tally], trust: float) -> float:
         return _centre(plan, tallies[:-1], trust)
     if len(tallies) > 1:
         return round(_believed(plan, tallies, trust).mean, DIGITS)
-    return elected_centre(last, first) if isinstance(first, VoteRound) else _alone(plan, last).value
+    return elected_centre(last, first) if isinstance(first, VoteRound) else _alone(plan, last, trust).value
 
 
-def _alone(plan: Plan, tally: Tally) -> Estimate:
-    """What plain bits of the first round say by themselves."""
+def _alone(plan: Plan, tally: Tally, trust: float) -> Estimate:
+    """What bits of the first round say by themselves."""
     first = plan.rounds[0]
     assert isinstance(first, MeasureRound)
     assert isinstance(tally.question, Measure)
+    if _has_arms(tally):
+        return estimate_from_reading(_believed(plan, [tally], trust).reading(DIGITS), [tally.reports])
     return estimate_from_reading(read_measure(tally, first.gain(plan.brief, tally.question)), [tally.reports])
+
+
+def _has_arms(tally: Tally) -> bool:
+    return isinstance(tally.question, Measure) and tally.question.dither > 0
 
 
 def _recovering(before: Sequence[Tally], round_: MeasureRound) -> MeasureRound:
