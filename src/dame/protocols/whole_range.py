@@ -47,9 +47,9 @@ def risk_alone(noise: OneBit | DiscreteLaplace, users: float) -> float:
 
 
 def read_alone(plan: Plan, tally: Tally) -> Estimate:
-    """The estimate of a study of a single round over the whole range."""
-    (only,) = plan.rounds
-    assert isinstance(only, MeasureRound)
+    """What a first round over the whole range says by itself."""
+    first = plan.rounds[0]
+    assert isinstance(first, MeasureRound)
     assert isinstance(tally.question, Measure)
-    reading = read_measure(tally, only.gain(plan.brief, tally.question))
+    reading = read_measure(tally, first.gain(plan.brief, tally.question))
     return estimate_from_reading(reading, [tally.reports])

@@ -11,6 +11,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,12 @@ _DELTAS = 61
 _FINEST = 0.02
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def record_variance(room: Any) -> Any:
+    """The variance of a record under the law with so much room."""
+    return room * (2 - room)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizeGroups:
     """M in a few groups: a typical size, the mean sqrt(size) and the share of each."""
 
@@ -65,8 +71,8 @@ def mean_atoms(room: float, size: int, between_sd: float = 0.0) -> tuple[Floats,
     Exact (binomial) where so many atoms suffice; else cells of the normal law with Edgeworth's correction for skewness.
     """
     if between_sd:
-        own = math.sqrt(room * (2 - room) / size)
-        skewness = 2 * (1 - room) / math.sqrt(room * (2 - room) * size) if room else 0.0
+        own = math.sqrt(record_variance(room) / size)
+        skewness = 2 * (1 - room) / math.sqrt(record_variance(room) * size) if room else 0.0
         both = math.hypot(own, between_sd)
         return _edgeworth_atoms(both, skewness * (own / both) ** 3)
     if room == 0.0:
@@ -121,27 +127,32 @@ class ResponseTable:
         mean = np.empty((len(caps), len(clips), len(ROOMS)))
         response = np.empty((*mean.shape, len(deltas)))
         for law, room in enumerate(ROOMS):
-            errors, chances = scattered(float(room), groups, deltas, between_sd)
+            values, chances = means_of(float(room), groups, between_sd)
+            errors = values[:, :, None] + deltas
             for (cap, most), (clip, half) in itertools.product(enumerate(np.sqrt(caps)), enumerate(clips)):
-                weights = np.maximum(np.minimum(roots, most), half / (2 - room))
+                weights = fitted_weights(roots, most, half / (2 - room))
                 mean[cap, clip, law] = weights @ groups.shares
                 response[cap, clip, law] = clipped_mean(errors, chances, weights, half)
         return cls(caps=caps, clips=clips, deltas=deltas, mean=mean, response=response)
 
     def at(self, delta: Floats, caps: slice = slice(None)) -> NDArray[np.float64]:
         """The response at centre errors delta[law, node], interpolated: indexed by cap, clip, law, node."""
-        inside = np.clip(delta, self.deltas[0], self.deltas[-1])
-        left = np.clip(np.searchsorted(self.deltas, inside) - 1, 0, len(self.deltas) - 2)
-        part = (inside - self.deltas[left]) / (self.deltas[left + 1] - self.deltas[left])
+        left, part = between(self.deltas, delta)
         law = np.arange(len(ROOMS))[:, None]
         lower = self.response[caps, :, law, left]
         return lower + (self.response[caps, :, law, left + 1] - lower) * part
 
 
-def scattered(room: float, groups: SizeGroups, deltas: Floats, between_sd: float = 0.0) -> tuple[Floats, Floats]:
-    """A user's mean minus the centre under one law, by group, atom and centre error δ; and the chances of the atoms."""
-    values, chances = means_of(room, groups, between_sd)
-    return values[:, :, None] + deltas, chances
+def between(grid: Floats, points: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """For each point the place of its left neighbour in a grid, and which part of the way to the next it is."""
+    inside = np.clip(points, grid[0], grid[-1])
+    left = np.clip(np.searchsorted(grid, inside) - 1, 0, len(grid) - 2)
+    return left, (inside - grid[left]) / (grid[left + 1] - grid[left])
+
+
+def fitted_weights(roots: Floats, most: float, least: float) -> Floats:
+    """Weights of users by the roots of their sizes: at most that of the cap, at least what fits the window."""
+    return np.maximum(np.minimum(roots, most), least)
 
 
 def means_of(room: float, groups: SizeGroups, between_sd: float = 0.0) -> tuple[Floats, Floats]:
@@ -152,7 +163,7 @@ def means_of(room: float, groups: SizeGroups, between_sd: float = 0.0) -> tuple[
 
 
 def clipped_mean(errors: Floats, chances: Floats, weights: Floats, half: float) -> Floats:
-    """E clip(weight·error, ±half) for each δ, of what `scattered` gives; each group has its weight."""
+    """E clip(weight·error, ±half) by δ, from errors by group, atom and δ, chances of the atoms, weights of the groups."""
     clipped = weights[:, None, None] * errors
     np.clip(clipped, -half, half, out=clipped)
     return np.asarray(np.tensordot(chances, clipped, axes=2))

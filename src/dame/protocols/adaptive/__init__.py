@@ -13,7 +13,7 @@ from typing import Any
 from dame import checks
 from dame.device.questions import Measure, Question
 from dame.errors import InvalidInput
-from dame.estimate import Estimate, estimate_from_reading, read_measure, saturation, widened
+from dame.estimate import Estimate, estimate_from_reading, saturation, widened
 from dame.plans import Brief, MeasureRound, Plan, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
 from dame.protocols.adaptive import survey as sizes_survey
@@ -128,9 +128,9 @@ def _question(plan: Plan, tallies: Sequence[Tally], trust: float) -> Question:
 
 
 def _estimate(plan: Plan, tallies: Sequence[Tally], trust: float) -> Estimate:
+    if len(tallies) == 1:
+        return _alone(plan, tallies[0], trust)
     users = [tally.reports for tally in tallies]
-    if len(tallies) == 1 and not _has_arms(tallies[0]):
-        return read_alone(plan, tallies[0])
     found = _believed(plan, tallies, trust)
     estimate = estimate_from_reading(found.reading(DIGITS), users, _notes(tallies, found))
     doubt = 0.0
@@ -138,7 +138,7 @@ def _estimate(plan: Plan, tallies: Sequence[Tally], trust: float) -> Estimate:
     if isinstance(first, VoteRound):
         doubt = wrong_winner_chance(tallies[0], first.voters, apart=PAIR + 1, window=PAIR)
         estimate = replace(estimate, failure_probability=doubt)
-    if len(tallies) > 1 and saturation(tallies[-1]) > SATURATED:
+    if saturation(tallies[-1]) > SATURATED:
         return _doubtful(plan, tallies, estimate, trust)
     if doubt > DOUBT:
         return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong place up to {doubt:.2g})")
@@ -186,12 +186,9 @@ def _centre(plan: Plan, tallies: Sequence[Tally], trust: float) -> float:
 
 def _alone(plan: Plan, tally: Tally, trust: float) -> Estimate:
     """What bits of the first round say by themselves."""
-    first = plan.rounds[0]
-    assert isinstance(first, MeasureRound)
-    assert isinstance(tally.question, Measure)
     if _has_arms(tally):
         return estimate_from_reading(_believed(plan, [tally], trust).reading(DIGITS), [tally.reports])
-    return estimate_from_reading(read_measure(tally, first.gain(plan.brief, tally.question)), [tally.reports])
+    return read_alone(plan, tally)
 
 
 def _has_arms(tally: Tally) -> bool:

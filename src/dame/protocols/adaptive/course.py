@@ -32,7 +32,7 @@ BIAS_DISLIKED = 1.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The centre error before a round: its mean and its spread for each law."""
+    """The centre error between two rounds: its mean and its spread for each law."""
 
     bias: Floats
     spread: Floats
@@ -62,10 +62,10 @@ class MeasureDesign:
     after: Course
 
 
-def known_within(privacy: float, users: float) -> Course:
+def known_within(privacy: float, users: float, rooms: Floats = ROOMS) -> Course:
     """The course after plain one-bit reports over the whole range: unbiased, with variance (B² - θ²) / users."""
-    variance = np.maximum(privacy**2 - (1 - ROOMS) ** 2, 0.0) / users
-    return Course(bias=np.zeros(len(ROOMS)), spread=np.sqrt(variance))
+    variance = np.maximum(privacy**2 - (1 - rooms) ** 2, 0.0) / users
+    return Course(bias=np.zeros(len(rooms)), spread=np.sqrt(variance))
 
 
 def best_measure(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:

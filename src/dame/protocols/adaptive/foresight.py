@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.device.exact import WORD
 from dame.device.questions import Measure
-from dame.device.randomisers import OneBit
 from dame.plans import Brief, MeanRound, MeasureRound, VoteRound
-from dame.protocols.adaptive.locate import centre_error
-from dame.protocols.adaptive.posterior import Arm, Bits, Place, posterior
+from dame.protocols.adaptive.course import Course, known_within
+from dame.protocols.adaptive.locate import course_after_vote
+from dame.protocols.adaptive.posterior import Arm, Bits, Place, expected_bit, posterior
 from dame.protocols.adaptive.worlds import LEANINGS, ROOMS, Spot, Worlds, a_few
 from dame.theory import privacy_factor
 
@@ -30,28 +28,15 @@ HALFWAY = 0.2
 bound; the others are those of records of -1 and 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The error of the centre under each law: its systematic part, and its spread."""
-
-    bias: Floats
-    spread: Floats
-
-    @property
-    def worst(self) -> float:
-        """The largest mean squared error over the laws."""
-        return float(np.max(self.bias**2 + self.spread**2))
-
-
-def after_each(brief: Brief, rounds: Sequence[MeanRound], laws: Sequence[int] = ALL) -> list[Outcome]:
+def after_each(brief: Brief, rounds: Sequence[MeanRound], laws: Sequence[int] = ALL) -> list[Course]:
     """What to expect after each round, for some of the laws, if sizes are as assumed."""
     worlds = a_few(brief)
     first, *rest = rounds
-    outcomes = [_located(brief, first)]
+    courses = [_located(brief, first)]
     for index, round_ in enumerate(rest, start=1):
         assert isinstance(round_, MeasureRound)
-        outcomes.append(_measured(worlds, round_, index, outcomes[-1], laws))
-    return outcomes
+        courses.append(_measured(worlds, brief, round_, index, courses[-1], laws))
+    return courses
 
 
 def reporting(brief: Brief, share: float) -> float:
@@ -60,18 +45,18 @@ def reporting(brief: Brief, share: float) -> float:
     return expected / (1 + (1 - share) / expected)
 
 
-def _located(brief: Brief, first: MeanRound) -> Outcome:
+def _located(brief: Brief, first: MeanRound) -> Course:
     users = reporting(brief, first.share)
     if isinstance(first, VoteRound):
-        spread = centre_error(first, users, ROOMS)
-    else:
-        spread = np.sqrt(np.maximum(privacy_factor(brief.alpha) ** 2 - (1 - ROOMS) ** 2, 0.0) / users)
-    return Outcome(bias=np.zeros(len(ROOMS)), spread=np.minimum(spread, 1.0))
+        return course_after_vote(first, users, ROOMS)
+    return known_within(privacy_factor(brief.alpha), users, ROOMS)
 
 
-def _measured(worlds: Worlds, round_: MeasureRound, index: int, before: Outcome, laws: Sequence[int]) -> Outcome:
-    """The outcome of one more round around a centre that is off as before it."""
-    users = reporting(worlds.brief, round_.share)
+def _measured(
+    worlds: Worlds, brief: Brief, round_: MeasureRound, index: int, before: Course, laws: Sequence[int]
+) -> Course:
+    """The course after one more round around a centre that is off as before it."""
+    users = reporting(brief, round_.share)
     bias, spread = np.zeros(len(ROOMS)), np.zeros(len(ROOMS))
     for law in laws:
         room = float(ROOMS[law])
@@ -79,7 +64,7 @@ def _measured(worlds: Worlds, round_: MeasureRound, index: int, before: Outcome,
         errors, variances = np.empty((2, len(_NODES)))
         for node, sigmas in enumerate(_NODES):
             centre = min(max(theta + float(before.bias[law] + sigmas * before.spread[law]), -1.0), 1.0)
-            question = round_.ask(worlds.brief, index, centre)
+            question = round_.ask(brief, index, centre)
             place, bits = Place(centre=centre, spread=before.spread), _answers(worlds, question, users, theta, law)
             found = posterior(worlds, [place, bits], centre, float(before.spread[law]))
             errors[node], variances[node] = found.mean - theta, found.spread**2
@@ -88,18 +73,15 @@ def _measured(worlds: Worlds, round_: MeasureRound, index: int, before: Outcome,
     for law in set(ALL) - set(laws):
         near = min(laws, key=lambda other: abs(other - law))
         bias[law], spread[law] = bias[near], spread[near]
-    return Outcome(bias=bias, spread=spread)
+    return Course(bias=bias, spread=spread)
 
 
 def _answers(worlds: Worlds, question: Measure, users: float, theta: float, law: int) -> Bits:
     """What the arms of a round would say without any chance, if one law of the family is true."""
-    noise = question.noise
-    assert isinstance(noise, OneBit)
     spot = Spot(place=theta, crowds=np.array([0]), leanings=LEANINGS[-1:])
     arms = []
     for arm in (0, 1):
         centre = question.arm_centre(arm)
-        z = float(worlds.heard(question, np.array([theta]), centre, spot)[0, 0, law, 0])
-        part = (z - question.left) / (question.right - question.left)
-        arms.append(Arm(centre, users / 2, (noise.low + part * (noise.high - noise.low)) / WORD))
+        z = worlds.heard(question, np.array([theta]), centre, spot)[0, 0, law]
+        arms.append(Arm(centre, users / 2, float(expected_bit(question, z)[0])))
     return Bits(question=question, arms=tuple(arms))

@@ -14,7 +14,7 @@ from dame.plans import Brief, VoteRound
 from dame.protocols.adaptive.course import Course
 from dame.protocols.location import missed_vote_bound, window_totals
 from dame.tally import Tally
-from dame.theory.response import ROOMS, group_sizes, mean_atoms
+from dame.theory.response import ROOMS, group_sizes, mean_atoms, record_variance
 
 Floats = NDArray[np.float64]
 
@@ -75,16 +75,16 @@ def centre_error(vote: VoteRound, users: float, rooms: Floats) -> Floats:
     the bins."""
     shares = np.array([-1.5, -0.5, 0.5, 1.5])
     coins = vote.code.variance(0.0) / (users * vote.voters**2) * float(shares @ shares)
-    deviation = np.sqrt(rooms * (2 - rooms)) / (vote.width * math.sqrt(vote.min_size))
+    deviation = np.sqrt(record_variance(rooms)) / (vote.width * math.sqrt(vote.min_size))
     # A law as wide as a bin is spread smoothly over several, and its centroid is right; a narrow one sits in one bin,
     # at worst half a bin away from its middle.
     grain = np.exp(-2 * (math.pi * deviation) ** 2) / 4
     return np.asarray(vote.width * np.sqrt(coins + grain))
 
 
-def course_after_vote(vote: VoteRound, users: float) -> Course:
-    """The centre error after the vote."""
-    return Course(bias=np.zeros(len(ROOMS)), spread=centre_error(vote, users, ROOMS))
+def course_after_vote(vote: VoteRound, users: float, rooms: Floats = ROOMS) -> Course:
+    """The course after the vote: unbiased."""
+    return Course(bias=np.zeros(len(rooms)), spread=centre_error(vote, users, rooms))
 
 
 def elected_centre(votes: Tally, vote: VoteRound) -> float:

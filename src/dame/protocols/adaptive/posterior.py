@@ -39,7 +39,7 @@ _FINE = 2.0
 """A grid is fine enough with so many points within a standard deviation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Place:
     """What a vote says: a centre, and how far it may be off under each law."""
 
@@ -156,16 +156,14 @@ def _place_fit(place: Place, theta: Floats) -> Floats:
 
 def _bits_fit(worlds: Worlds, bits: Bits, theta: Floats, spot: Spot) -> Floats:
     """The log density of what the arms said, by crowd, leaning, law and θ."""
-    noise, width = bits.question.noise, bits.question.right - bits.question.left
-    assert isinstance(noise, OneBit)
-    slope = (noise.high - noise.low) / WORD / width
+    misfit = 0.0 if in_whole_range(bits.question) else MISFIT * _slope(bits.question)
     misses, variances, signals = [], [], []
     for arm in bits.arms:
         z = worlds.heard(bits.question, theta, arm.centre, spot)
-        mean = noise.low / WORD + slope * (z - bits.question.left)
+        mean = expected_bit(bits.question, z)
         misses.append(arm.mean - mean)
         variances.append(mean * (1 - mean) / arm.reports + (0.5 / arm.reports) ** 2)
-        signals.append(MISFIT * slope * z * (not in_whole_range(bits.question)))
+        signals.append(misfit * z)
     if len(bits.arms) == 1:
         return _log_density(misses[0], variances[0] + signals[0] ** 2)
     # A world may foretell too much or too little of what the arms have in common, and of their difference.
@@ -174,6 +172,17 @@ def _bits_fit(worlds: Worlds, bits: Bits, theta: Floats, spot: Spot) -> Floats:
     share = (common - apart) / own
     rest = np.maximum(variances[1] + common + apart - share * (common - apart), variances[1])
     return _log_density(misses[0], own) + _log_density(misses[1] - share * misses[0], rest)
+
+
+def expected_bit(question: Measure, z: Floats) -> Floats:
+    """The expected bit of users whose expected z is known."""
+    assert isinstance(question.noise, OneBit)
+    return np.asarray(question.noise.low / WORD + _slope(question) * (z - question.left))
+
+
+def _slope(question: Measure) -> float:
+    assert isinstance(question.noise, OneBit)
+    return (question.noise.high - question.noise.low) / WORD / (question.right - question.left)
 
 
 def _log_density(miss: Floats, variance: Floats) -> Floats:

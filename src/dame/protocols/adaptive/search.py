@@ -16,7 +16,6 @@ from dame.plans import Brief, MeanRound, MeasureRound
 from dame.protocols.adaptive.course import APART, Course, MeasureDesign, best_measure, known_within
 from dame.protocols.adaptive.foresight import SOME, after_each, reporting
 from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
-from dame.protocols.whole_range import risk_alone
 from dame.theory import privacy_factor
 from dame.theory.response import ResponseTable
 
@@ -63,7 +62,12 @@ class Design:
 
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
-    return _worked_out(brief, _best_sketch(_Search(brief, most_failure), most_rounds))
+    search = _Search(brief, most_failure)
+    plain, best = search.plain(), _best_sketch(search, most_rounds)
+    alone = Design(rounds=plain.rounds, outcome=plain.after.worst, failure=0.0)
+    if len(best.rounds) == 1:
+        return alone
+    return min(alone, _worked_out(brief, best), key=lambda design: design.outcome)
 
 
 def _best_sketch(search: _Search, most_rounds: int) -> Sketch:
@@ -84,19 +88,15 @@ def rounds_with_shares(brief: Brief, shares: Sequence[float], most_failure: floa
 
 
 def _worked_out(brief: Brief, sketch: Sketch) -> Design:
-    """The sketch with arms, the best width of the last window, and what to expect of it; or plain bits, if better."""
-    plain = _plain_bits(brief)
-    if len(sketch.rounds) == 1:
-        return plain
+    """The sketch with arms, the best widths of its windows, and what to expect of it."""
     variants = [_with_arms(brief, sketch.rounds, *stretches) for stretches in STRETCHES]
     rounds = min(variants, key=lambda rounds: after_each(brief, rounds, SOME)[-1].worst)
-    outcomes = after_each(brief, rounds)
+    courses = after_each(brief, rounds)
     expected = tuple(
-        replace(round_, error_after=min(math.sqrt(outcome.worst), 1.0))
-        for round_, outcome in zip(rounds, outcomes, strict=True)
+        replace(round_, error_after=min(math.sqrt(course.worst), 1.0))
+        for round_, course in zip(rounds, courses, strict=True)
     )
-    worked_out = Design(rounds=expected, outcome=outcomes[-1].worst, failure=sketch.failure)
-    return min(plain, worked_out, key=lambda design: design.outcome)
+    return Design(rounds=expected, outcome=courses[-1].worst, failure=sketch.failure)
 
 
 def _with_arms(
@@ -119,12 +119,6 @@ def _with_dither(brief: Brief, round_: MeanRound, stretch: float) -> MeasureRoun
     question = stretched.ask(brief, 1, centre=0.0)
     of_large = brief.sizes.expectation(lambda sizes: weights(question, sizes) ** 2) / mean_weight(question, brief.sizes)
     return replace(stretched, dither=min(APART / of_large, 1.0))
-
-
-def _plain_bits(brief: Brief) -> Design:
-    noise = OneBit.spending(brief.alpha)
-    mse = risk_alone(noise, brief.users)
-    return Design(rounds=(MeasureRound.everybody_alike("measure", 1.0, noise, mse),), outcome=mse, failure=0.0)
 
 
 def _better(sketches: Sequence[Sketch]) -> Sketch:

@@ -21,7 +21,16 @@ from scipy import special
 from dame.device.questions import Measure
 from dame.plans import Brief
 from dame.sizes import Sizes, effective
-from dame.theory.response import SizeGroups, clipped_mean, delta_grid, group_sizes, means_of
+from dame.theory.response import (
+    SizeGroups,
+    between,
+    clipped_mean,
+    delta_grid,
+    fitted_weights,
+    group_sizes,
+    means_of,
+    record_variance,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -63,9 +72,9 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Worlds:
-    """Crowds with their log chances; every law may hold in each of them."""
+    """Crowds with their log chances; every law may hold in each of them, with a spread between users beside it."""
 
-    brief: Brief
+    spread: float
     crowds: tuple[SizeGroups, ...]
     log_chances: Floats
 
@@ -86,27 +95,28 @@ def in_whole_range(question: Measure) -> bool:
     return question.cap == 1.0 and not question.least_weight
 
 
-@lru_cache(maxsize=64)
 def plausible(brief: Brief, trust: float = TRUST) -> Worlds:
     """All worlds, where the sizes that the plan assumes have the chance `trust`."""
-    return _among(brief, trust, list(_other_crowds(brief.sizes)))
+    return _among(brief.sizes, brief.spread, trust, few=False)
+
+
+def a_few(brief: Brief) -> Worlds:
+    """Worlds to plan with: sizes may be as assumed, or four times larger or smaller."""
+    return _among(brief.sizes, brief.spread, TRUST, few=True)
 
 
 @lru_cache(maxsize=64)
-def a_few(brief: Brief) -> Worlds:
-    """Worlds to plan with: sizes may be as assumed, or four times larger or smaller."""
-    return _among(brief, TRUST, list(_scaled(brief.sizes, A_FEW)))
-
-
-def _among(brief: Brief, trust: float, others: list[SizeGroups]) -> Worlds:
-    chances = [trust, *([(1 - trust) / len(others)] * len(others))]
-    crowds = (group_sizes(brief.sizes, count=GROUPS), *others)
-    return Worlds(brief=brief, crowds=crowds, log_chances=np.log(chances))
+def _among(assumed: Sizes, spread: float, trust: float, few: bool) -> Worlds:
+    # Kept by sizes, not by study: worlds, and all that they foretell, are the same for every α.
+    others = _scaled(assumed, A_FEW) if few else _other_crowds(assumed)
+    crowds = (group_sizes(assumed, count=GROUPS), *others)
+    chances = [trust, *[(1 - trust) / (len(crowds) - 1)] * (len(crowds) - 1)]
+    return Worlds(spread=spread, crowds=crowds, log_chances=np.log(chances))
 
 
 def possible(theta: Floats) -> NDArray[np.bool_]:
     """Which laws can have their mean at θ, by law and θ: near a bound records cannot vary much."""
-    return np.asarray((ROOMS * (2 - ROOMS))[:, None] <= _TO_SPARE * (1 - theta**2))
+    return np.asarray(record_variance(ROOMS)[:, None] <= _TO_SPARE * (1 - theta**2))
 
 
 def _other_crowds(assumed: Sizes) -> Iterator[SizeGroups]:
@@ -153,26 +163,30 @@ def _rounded_place(theta: float) -> float:
 @lru_cache(maxsize=128)
 def _table(worlds: Worlds, half: float, cap: float | None, least_weight: float, place: float) -> tuple[Floats, Floats]:
     """Distances of θ from a centre, and for each of them, by crowd, law and side, the expected z."""
-    spread = worlds.brief.spread
     deltas = delta_grid(max(float(crowd.roots.max()) for crowd in worlds.crowds), DELTAS)
     most = math.inf if cap is None else math.sqrt(cap)
     rows = []
     for crowd in worlds.crowds:
-        roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
-        weights = np.maximum(np.minimum(roots, most), least_weight)
-        for room, side in itertools.product(ROOMS, (-1, 1)):
-            values, chances = _means(float(room), side, place, crowd, spread)
+        roots = np.sqrt(effective(crowd.roots**2, worlds.spread)) if worlds.spread else crowd.roots
+        weights = fitted_weights(roots, most, least_weight)
+        for values, chances in _means(crowd, place, worlds.spread):
             rows.append(clipped_mean(values[:, :, None] + deltas, chances, weights, half))
     return deltas, np.reshape(rows, (len(worlds.crowds), len(ROOMS), 2, len(deltas)))
 
 
-def _means(room: float, side: int, place: float, crowd: SizeGroups, spread: float) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=256)
+def _means(crowd: SizeGroups, place: float, spread: float) -> list[tuple[Floats, Floats]]:
+    """Users' means minus θ and their chances, for each law and side, if θ is at a place."""
+    return [_two_valued(crowd, float(room), side, place, spread) for room, side in itertools.product(ROOMS, (-1, 1))]
+
+
+def _two_valued(crowd: SizeGroups, room: float, side: int, place: float, spread: float) -> tuple[Floats, Floats]:
     """Users' means minus θ, if records have two values, one of them the bound on that side, and a given variance.
 
     No law with that mean and variance leans further to this side.
     """
     far = 1 - side * place
-    near = min(room * (2 - room), 1 - place**2) / far
+    near = min(record_variance(room), 1 - place**2) / far
     stretch, own_side = (far + near) / 2, 1 if far >= near else -1
     values, chances = means_of(2 * min(near, far) / (far + near), crowd, spread / stretch)
     return side * own_side * stretch * values, chances
@@ -180,8 +194,6 @@ def _means(room: float, side: int, place: float, crowd: SizeGroups, spread: floa
 
 def _between(grid: Floats, table: Floats, deltas: Floats) -> Floats:
     """The table at distances between those of its grid."""
-    inside = np.clip(deltas, grid[0], grid[-1])
-    left = np.clip(np.searchsorted(grid, inside) - 1, 0, len(grid) - 2)
-    part = (inside - grid[left]) / (grid[left + 1] - grid[left])
+    left, part = between(grid, deltas)
     lower = table[..., left]
     return np.asarray(lower + (table[..., left + 1] - lower) * part)
