@@ -163,7 +163,7 @@ def means_of(room: float, groups: SizeGroups, between_sd: float = 0.0) -> tuple[
 
 
 def clipped_mean(errors: Floats, chances: Floats, weights: Floats, half: float) -> Floats:
-    """E clip(weight·error, ±half) by δ, from errors by group, atom and δ, chances of the atoms, weights of the groups."""
+    """E clip(weight·error, ±half) by δ: errors by group, atom and δ; chances of the atoms; weights of the groups."""
     clipped = weights[:, None, None] * errors
     np.clip(clipped, -half, half, out=clipped)
     return np.asarray(np.tensordot(chances, clipped, axes=2))
