@@ -28,6 +28,8 @@ _ATOMS = 65
 _GROUPS = 16
 _DELTAS = 61
 _FINEST = 0.02
+_FAR, _FAR_LEFT = 8.0, -16.0
+"""Further than any mean can be from any centre; and left of all that is then asked for."""
 
 
 def record_variance(room: Any) -> Any:
@@ -89,19 +91,26 @@ def mean_atoms(room: float, size: int, between_sd: float = 0.0) -> tuple[Floats,
 def _binomial_atoms(size: int, rare: float, low: int) -> tuple[Floats, Floats]:
     hits = np.arange(low, low + _ATOMS, dtype=np.float64)
     misses = np.maximum(size - hits, 0.0)
-    ways = special.gammaln(size + 1) - special.gammaln(hits + 1) - special.gammaln(misses + 1)
-    chance = np.where(hits <= size, np.exp(ways + hits * math.log(rare) + misses * math.log1p(-rare)), 0.0)
+    ways = math.lgamma(size + 1) - special.gammaln(hits + 1) - special.gammaln(misses + 1)
+    chance = np.exp(ways + hits * math.log(rare) + misses * math.log1p(-rare)) * (hits <= size)
     return 2 * hits / size - 2 * rare, chance / chance.sum()
 
 
 def _edgeworth_atoms(deviation: float, skewness: float) -> tuple[Floats, Floats]:
+    middle, normal, skew = _cells()
+    below = normal - skewness * skew
+    below[0], below[-1] = 0.0, 1.0
+    below = np.maximum.accumulate(np.minimum(np.maximum(below, 0.0), 1.0))
+    chance = below[1:] - below[:-1]
+    return deviation * (middle - chance @ middle), chance
+
+
+@lru_cache(maxsize=1)
+def _cells() -> tuple[Floats, Floats, Floats]:
+    """Middles of cells, and at their edges the normal distribution and its correction for a skewness of 1."""
     edges = np.linspace(-6, 6, _ATOMS + 1)
     density = np.exp(-edges * edges / 2) / math.sqrt(2 * math.pi)
-    below = special.ndtr(edges) - skewness / 6 * (edges * edges - 1) * density
-    below[0], below[-1] = 0.0, 1.0
-    chance = np.diff(np.maximum.accumulate(np.clip(below, 0.0, 1.0)))
-    middle = (edges[1:] + edges[:-1]) / 2
-    return deviation * (middle - chance @ middle), chance
+    return (edges[1:] + edges[:-1]) / 2, special.ndtr(edges), (edges * edges - 1) * density / 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +136,11 @@ class ResponseTable:
         mean = np.empty((len(caps), len(clips), len(ROOMS)))
         response = np.empty((*mean.shape, len(deltas)))
         for law, room in enumerate(ROOMS):
-            values, chances = means_of(float(room), groups, between_sd)
-            errors = values[:, :, None] + deltas
+            means = user_means(float(room), groups, between_sd)
             for (cap, most), (clip, half) in itertools.product(enumerate(np.sqrt(caps)), enumerate(clips)):
                 weights = fitted_weights(roots, most, half / (2 - room))
                 mean[cap, clip, law] = weights @ groups.shares
-                response[cap, clip, law] = clipped_mean(errors, chances, weights, half)
+                response[cap, clip, law] = means.clipped(deltas, weights, half)
         return cls(caps=caps, clips=clips, deltas=deltas, mean=mean, response=response)
 
     def at(self, delta: Floats, caps: slice = slice(None)) -> NDArray[np.float64]:
@@ -155,18 +163,44 @@ def fitted_weights(roots: Floats, most: float, least: float) -> Floats:
     return np.maximum(np.minimum(roots, most), least)
 
 
-def means_of(room: float, groups: SizeGroups, between_sd: float = 0.0) -> tuple[Floats, Floats]:
-    """A user's mean minus θ under one law, by group and atom; and the chances of these, groups and atoms."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UserMeans:
+    """Users' means minus θ, as the excess G(t) = share·E max(mean - t, 0) of each group of sizes.
+
+    Means have finitely many values, and between two of them G is linear: it is known from its knots.
+    """
+
+    shares: Floats
+    knots: Floats
+    excess: Floats
+
+    @classmethod
+    def of(cls, values: Floats, chances: Floats, shares: Floats) -> UserMeans:
+        """From values in rising order and their chances, by group and value."""
+        knots = np.concatenate((np.full((len(values), 1), _FAR_LEFT), values), axis=1)
+        above = np.cumsum(chances[:, ::-1], axis=1)
+        falls = above * (knots[:, :0:-1] - knots[:, -2::-1])
+        excess = np.zeros_like(knots)
+        excess[:, -2::-1] = np.cumsum(falls, axis=1) * shares[:, None]
+        return cls(shares=shares, knots=knots, excess=excess)
+
+    def clipped(self, deltas: Floats, weights: Floats, half: float) -> Floats:
+        """E clip(weight·(mean + δ), ±half) by δ, where the groups have these weights."""
+        # A clip is the difference of two excesses; one beyond all that can be is none.
+        reaches = np.minimum(half / weights, _FAR)
+        total = np.full(len(deltas), -float(self.shares @ (weights * reaches)))
+        for knots, excess, weight, reach in zip(self.knots, self.excess, weights, reaches, strict=True):
+            low, high = np.interp((-reach - deltas, reach - deltas), knots, excess)
+            total += weight * (low - high)
+        return total
+
+
+def user_means(room: float, groups: SizeGroups, between_sd: float = 0.0, stretch: float = 1.0) -> UserMeans:
+    """Users' means under one law of the family, stretched; a negative stretch turns the law round."""
     pairs = [mean_atoms(room, int(size), between_sd) for size in groups.sizes]
     values, chances = (np.array(column) for column in zip(*pairs, strict=True))
-    return values, chances * groups.shares[:, None]
-
-
-def clipped_mean(errors: Floats, chances: Floats, weights: Floats, half: float) -> Floats:
-    """E clip(weight·error, ±half) by δ: errors by group, atom and δ; chances of the atoms; weights of the groups."""
-    clipped = weights[:, None, None] * errors
-    np.clip(clipped, -half, half, out=clipped)
-    return np.asarray(np.tensordot(chances, clipped, axes=2))
+    order = 1 if stretch > 0 else -1
+    return UserMeans.of(stretch * values[:, ::order], chances[:, ::order], groups.shares)
 
 
 def delta_grid(largest_root: float, count: int) -> Floats:

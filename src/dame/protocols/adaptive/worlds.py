@@ -23,13 +23,13 @@ from dame.plans import Brief
 from dame.sizes import Sizes, effective
 from dame.theory.response import (
     SizeGroups,
+    UserMeans,
     between,
-    clipped_mean,
     delta_grid,
     fitted_weights,
     group_sizes,
-    means_of,
     record_variance,
+    user_means,
 )
 
 Floats = NDArray[np.float64]
@@ -84,8 +84,12 @@ class Worlds:
         if in_whole_range(question):
             return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
         least, place = _rounded(question.least_weight), _rounded_place(at.place)
-        grid, table = _table(self, question.right, question.cap, least, place)
-        left, right = np.moveaxis(_between(grid, table[at.crowds], deltas), 2, 0)[:, :, None]
+        grid = _grid(self)
+        tables = [
+            _table(self.crowds[crowd], self.spread, grid, question.right, question.cap, least, place)
+            for crowd in at.crowds
+        ]
+        left, right = np.moveaxis(_between(np.array(grid), np.array(tables), deltas), 2, 0)[:, :, None]
         part = at.leanings[:, None, None]
         return np.asarray(left + part * (right - left))
 
@@ -160,36 +164,45 @@ def _rounded_place(theta: float) -> float:
     return math.copysign(max(1 - _SAME_ROOM ** round(math.log(room) / math.log(_SAME_ROOM)), 0.0), theta)
 
 
-@lru_cache(maxsize=128)
-def _table(worlds: Worlds, half: float, cap: float | None, least_weight: float, place: float) -> tuple[Floats, Floats]:
-    """Distances of θ from a centre, and for each of them, by crowd, law and side, the expected z."""
-    deltas = delta_grid(max(float(crowd.roots.max()) for crowd in worlds.crowds), DELTAS)
+@lru_cache(maxsize=64)
+def _grid(worlds: Worlds) -> tuple[float, ...]:
+    """Distances of θ from a centre, for all tables of these worlds."""
+    return tuple(delta_grid(max(float(crowd.roots.max()) for crowd in worlds.crowds), DELTAS).tolist())
+
+
+@lru_cache(maxsize=2048)
+def _table(
+    crowd: SizeGroups,
+    spread: float,
+    grid: tuple[float, ...],
+    half: float,
+    cap: float | None,
+    least_weight: float,
+    place: float,
+) -> Floats:
+    """The expected z of a crowd by law, side and distance of θ from a centre."""
     most = math.inf if cap is None else math.sqrt(cap)
-    rows = []
-    for crowd in worlds.crowds:
-        roots = np.sqrt(effective(crowd.roots**2, worlds.spread)) if worlds.spread else crowd.roots
-        weights = fitted_weights(roots, most, least_weight)
-        for values, chances in _means(crowd, place, worlds.spread):
-            rows.append(clipped_mean(values[:, :, None] + deltas, chances, weights, half))
-    return deltas, np.reshape(rows, (len(worlds.crowds), len(ROOMS), 2, len(deltas)))
+    roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
+    weights = fitted_weights(roots, most, least_weight)
+    rows = [means.clipped(np.array(grid), weights, half) for means in _means(crowd, place, spread)]
+    return np.reshape(rows, (len(ROOMS), 2, len(grid)))
 
 
-@lru_cache(maxsize=256)
-def _means(crowd: SizeGroups, place: float, spread: float) -> list[tuple[Floats, Floats]]:
-    """Users' means minus θ and their chances, for each law and side, if θ is at a place."""
+@lru_cache(maxsize=1024)
+def _means(crowd: SizeGroups, place: float, spread: float) -> list[UserMeans]:
+    """Users' means for each law and side, if θ is at a place."""
     return [_two_valued(crowd, float(room), side, place, spread) for room, side in itertools.product(ROOMS, (-1, 1))]
 
 
-def _two_valued(crowd: SizeGroups, room: float, side: int, place: float, spread: float) -> tuple[Floats, Floats]:
-    """Users' means minus θ, if records have two values, one of them the bound on that side, and a given variance.
+def _two_valued(crowd: SizeGroups, room: float, side: int, place: float, spread: float) -> UserMeans:
+    """Users' means, if records have two values, one of them the bound on that side, and a given variance.
 
     No law with that mean and variance leans further to this side.
     """
     far = 1 - side * place
     near = min(record_variance(room), 1 - place**2) / far
     stretch, own_side = (far + near) / 2, 1 if far >= near else -1
-    values, chances = means_of(2 * min(near, far) / (far + near), crowd, spread / stretch)
-    return side * own_side * stretch * values, chances
+    return user_means(2 * min(near, far) / (far + near), crowd, spread / stretch, side * own_side * stretch)
 
 
 def _between(grid: Floats, table: Floats, deltas: Floats) -> Floats:
