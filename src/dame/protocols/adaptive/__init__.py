@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from dame import checks
 from dame.device.questions import Measure, Question
 from dame.errors import InvalidInput
 from dame.estimate import Estimate, estimate_from_reading, saturation, widened
-from dame.plans import Brief, MeasureRound, Plan, SizeRound, VoteRound
+from dame.plans import Brief, MeasureRound, Plan, Round, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
 from dame.protocols.adaptive import survey as sizes_survey
 from dame.protocols.adaptive.locate import PAIR, elected_centre
@@ -166,10 +167,16 @@ def _doubtful(plan: Plan, tallies: Sequence[Tally], estimate: Estimate, trust: f
 
 def _believed(plan: Plan, tallies: Sequence[Tally], trust: float) -> Posterior:
     """What the tallies say together, the last of them measured."""
-    last, round_ = tallies[-1], plan.rounds[len(tallies) - 1]
-    assert isinstance(last.question, Measure)
-    heard = [item for tally, asked in zip(tallies, plan.rounds, strict=False) for item in listen(tally, asked)]
-    return posterior(plausible(plan.brief, trust), heard, last.question.centre, round_.error_after)
+    return _together(plan.brief, plan.rounds[: len(tallies)], tuple(tallies), trust)
+
+
+@lru_cache(maxsize=32)
+def _together(brief: Brief, rounds: tuple[Round, ...], tallies: tuple[Tally, ...], trust: float) -> Posterior:
+    # Remembered, because a machine that checks its tallies asks each question of a study more than once.
+    question = tallies[-1].question
+    assert isinstance(question, Measure)
+    heard = [item for pair in zip(tallies, rounds, strict=True) for item in listen(*pair)]
+    return posterior(plausible(brief, trust), heard, question.centre, rounds[-1].error_after)
 
 
 def _centre(plan: Plan, tallies: Sequence[Tally], trust: float) -> float:

@@ -19,7 +19,7 @@ from dame.device.randomisers import OneBit
 from dame.estimate import LEVEL, Reading
 from dame.plans import Round, VoteRound
 from dame.protocols.adaptive.locate import centre_error, elected_centre
-from dame.protocols.adaptive.worlds import EITHER_WAY, LEANINGS, ROOMS, Spot, Worlds, in_whole_range, possible
+from dame.protocols.adaptive.worlds import EITHER_WAY, LEANINGS, ROOMS, Spot, Worlds, in_whole_range, law_chances
 from dame.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -137,8 +137,7 @@ def posterior(worlds: Worlds, heard: Sequence[Heard], around: float, scale: floa
 
 def _weighed(worlds: Worlds, heard: Sequence[Heard], theta: Floats, spot: Spot) -> Posterior:
     theta = theta[(theta >= -1) & (theta <= 1)]
-    fit = np.where(possible(theta), np.log(np.gradient(theta)), -np.inf)
-    fit = fit + worlds.log_chances[spot.crowds][:, None, None, None]
+    fit = law_chances(theta) + np.log(np.gradient(theta)) + worlds.log_chances[spot.crowds][:, None, None, None]
     for item in heard:
         fit = fit + (_place_fit(item, theta) if isinstance(item, Place) else _bits_fit(worlds, item, theta, spot))
     weights = np.exp(fit - fit.max())

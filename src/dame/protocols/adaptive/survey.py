@@ -79,6 +79,7 @@ def _rounded(round_: MeanRound) -> MeanRound:
 # --- from votes to M
 
 
+@lru_cache(maxsize=64)
 def found_sizes(survey: Tally, assumed: Sizes) -> Sizes:
     """The sizes that the votes speak for; those assumed if nobody voted."""
     vote = survey.question

@@ -53,6 +53,9 @@ EXPONENT = 1.5
 GROUPS, OTHER_GROUPS = 12, 6
 """Groups of sizes in the crowd that is assumed, and in each of the others."""
 DELTAS = 101
+WORST, STEEP = 11.0, 8
+"""By how much more likely than a law of no variance one of the largest is; and how soon that wears off below it."""
+_TINY = 1e-12
 _TO_SPARE = 1.25
 """A law of the grid stands for its neighbours too: one with so much too large a variance is not ruled out."""
 _LIKE_EACH_OTHER = 1.06
@@ -118,9 +121,17 @@ def _among(assumed: Sizes, spread: float, trust: float, few: bool) -> Worlds:
     return Worlds(spread=spread, crowds=crowds, log_chances=np.log(chances))
 
 
-def possible(theta: Floats) -> NDArray[np.bool_]:
-    """Which laws can have their mean at θ, by law and θ: near a bound records cannot vary much."""
-    return np.asarray(record_variance(ROOMS)[:, None] <= _TO_SPARE * (1 - theta**2))
+def law_chances(theta: Floats) -> Floats:
+    """Log chances of laws by law and θ: near a bound records cannot vary much.
+
+    The law that varies most has the largest chance, since it is the worst for a study: errors and intervals that are
+    right for it cost the others little.
+    """
+    most, variances = np.maximum(1 - theta**2, _TINY), record_variance(ROOMS)[:, None]
+    chances = 1 + WORST * np.minimum(variances / most, 1.0) ** STEEP
+    chances = np.where(variances <= _TO_SPARE * most, chances, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(chances / chances.sum(axis=0)))
 
 
 def _other_crowds(assumed: Sizes) -> Iterator[SizeGroups]:
