@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dame.device.exact import WORD
 from dame.device.questions import Measure
 from dame.device.randomisers import OneBit
-from dame.estimate import LEVEL, Reading
+from dame.estimate import Reading
 from dame.plans import Round, VoteRound
 from dame.protocols.adaptive.locate import centre_error, elected_centre
 from dame.protocols.adaptive.worlds import EITHER_WAY, LEANINGS, ROOMS, Spot, Worlds, in_whole_range, law_chances
@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 
 MISFIT = 0.01
 """Relative error of what a world foretells: laws and crowds of the grid stand for those between them."""
+BELIEF = 0.96
+"""Intervals for the level 0.95 hold so much of the belief: the worlds cannot hold every law, and where the true one is
+not among them, they are somewhat too sure."""
 MISLED = 1e-6
 """The chance that a vote elects a wrong place, and its centre says nothing of θ."""
 _HOPELESS = 1e-3
@@ -96,7 +99,7 @@ class Posterior:
 
     def reading(self, digits: int) -> Reading:
         """θ, its standard error and its interval, rounded."""
-        low, high = (round(self.quantile(level), digits) for level in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+        low, high = (round(self.quantile(level), digits) for level in ((1 - BELIEF) / 2, (1 + BELIEF) / 2))
         return Reading(value=round(self.mean, digits), standard_error=round(self.spread, digits), low=low, high=high)
 
 
