@@ -1,7 +1,7 @@
 """What is believed of the users' own means, which differ from user to user: a prior, and what reports teach."""
 
 from dame.spread.beliefs import Beliefs, Posterior
-from dame.spread.family import NARROWEST, WIDEST, Family, bell, family
+from dame.spread.family import NARROWEST, WIDEST, Family, Population, bell, family
 from dame.spread.windows import HALVES, Pair, best_pair, clipped
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Beliefs",
     "Family",
     "Pair",
+    "Population",
     "Posterior",
     "bell",
     "best_pair",

@@ -3,7 +3,8 @@
 A round observes averages, over the population, of known functions of a user's mean (*features*): which bin it is in,
 or where in a window it lies. Under a Dirichlet process with middle F, averages of features f and g have means E_F f,
 E_F g and covariance Cov_F(f, g) / (grip + 1); taken as normal, they are updated by the rounds in closed form, and each
-population of the family is weighed by how well it foretold them.
+population of the family is weighed by how well it foretold them. Crowd and minority are processes of their own, and
+the minority's share varies by a part of itself only: a share is never negative.
 
 Two more things vary. Every population may depart from all shapes by a little, anywhere in the range: the *doubt*, a
 variance of the size of the reports' own noise. Without it a narrow shape would deny what lies far from it, however
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dame.spread.family import Family
+from dame.spread.family import CROWD, MINORITY, Family
 
 Floats = NDArray[np.float64]
 Features = Callable[[Floats], Floats]
@@ -28,9 +29,11 @@ Features = Callable[[Floats], Floats]
 
 GRIP = 20.0
 """How firmly a population keeps to its shape: as much as if so many of its users had been seen."""
+LOOSE = 0.3
+"""How loosely a minority keeps to its share: the standard deviation, in shares. About the steps of the family."""
 _FORGOTTEN = -14.0
 """Populations whose log weight falls below this are dropped."""
-_MOST = 1500
+_MOST = 2500
 """So many populations are kept at most, the likeliest."""
 _ANYWHERE = np.concatenate([[-1.0], -1 + (np.arange(16) + 0.5) / 8, [1.0]])
 """Where a population may depart from its shape."""
@@ -167,9 +170,8 @@ class Beliefs:
     def together(self, one: Outlook, other: Outlook) -> Floats:
         """The covariance, by population, of each feature of one outlook with its counterpart in the other."""
         firm, shares = max(one.firm, other.firm), self.family.shares
-        products = (shares[:, None, :] @ (one.values * other.values))[:, 0, :]
         apart = np.mean(one.anywhere * other.anywhere, axis=0) - one.anywhere.mean(axis=0) * other.anywhere.mean(axis=0)
-        before = firm * (products - one.averages * other.averages) + self.doubt * apart
+        before = firm * _paired_covariances(shares, one.values, other.values) + self.doubt * apart
         return np.asarray(before - np.sum(one.shared * other.solved, axis=1))
 
     def thinned(self, count: int) -> Beliefs:
@@ -207,8 +209,32 @@ def _averages(shares: Floats, features: Floats) -> Floats:
 
 
 def _covariances(shares: Floats, one: Floats, other: Floats) -> Floats:
-    products = one.transpose(0, 2, 1) @ (shares[:, :, None] * other)
-    return np.asarray(products - _averages(shares, one)[:, :, None] * _averages(shares, other)[:, None, :])
+    """The covariances of each feature with each other, by population: in crowd and minority, and by their shares."""
+    total = _apart(shares, one)[:, :, None] * _apart(shares, other)[:, None, :]
+    for part in (CROWD, MINORITY):
+        share, first, second = shares[:, part], one[:, part], other[:, part]
+        products = first.transpose(0, 2, 1) @ (share[:, :, None] * second)
+        total += share.sum(axis=1)[:, None, None] * products
+        total -= _averages(share, first)[:, :, None] * _averages(share, second)[:, None, :]
+    return total
+
+
+def _paired_covariances(shares: Floats, one: Floats, other: Floats) -> Floats:
+    """The same for each feature with its counterpart; a single one has every feature as its counterpart."""
+    total = _apart(shares, one) * _apart(shares, other)
+    for part in (CROWD, MINORITY):
+        share, first, second = shares[:, part], one[:, part], other[:, part]
+        total += share.sum(axis=1)[:, None] * _averages(share, first * second)
+        total -= _averages(share, first) * _averages(share, second)
+    return total
+
+
+def _apart(shares: Floats, features: Floats) -> Floats:
+    """What averages change by where a minority is larger by one standard deviation of its share."""
+    minority = shares[:, MINORITY].sum(axis=1)[:, None]
+    crowd = _averages(shares[:, CROWD], features[:, CROWD]) / (1 - minority)
+    change = _averages(shares[:, MINORITY], features[:, MINORITY]) - minority * crowd
+    return np.asarray(LOOSE * math.sqrt(GRIP + 1) * change)
 
 
 def _covariance(one: Floats, other: Floats) -> Floats:

@@ -1,9 +1,9 @@
 """Plausible populations: how users' means may be spread over [-1, 1], before anything is known of them.
 
-A population is a typical shape (bell, heavy shoulders, skewed, two clusters) of some width around some place, alone or
-with a far minority beside it; or two clusters anywhere. Real ones follow none of these exactly: `Beliefs` takes each as
-the middle of a Dirichlet process, from which populations of every form are drawn, and reports outvote the shapes where
-there are enough of them.
+A population is a *crowd* of a typical shape (bell, heavy shoulders, skewed, two clusters) and some width around some
+place, alone or with a far minority beside it; or two clusters anywhere. Real ones follow none of these exactly:
+`Beliefs` takes each as the middle of Dirichlet processes, from which populations of every form are drawn, and reports
+outvote the shapes where there are enough of them.
 """
 
 from __future__ import annotations
@@ -28,19 +28,22 @@ _APART, _MOST_APART = 0.6, 0.1
 _TAIL = (0.002, 0.004, 0.008, 0.016, 0.03, 0.05, 0.07)
 _SHARES = np.array([*_TAIL, *([0.08] * 8), *_TAIL[::-1]])
 _SHARES = _SHARES / _SHARES.sum()
+CROWD = slice(0, len(_SHARES))
+MINORITY = slice(len(_SHARES), None)
+"""The atoms of a population's crowd, and of its minority."""
 
 _ANYWHERE, _AT_THE_END = (0.12, 0.37, 0.62, 0.87), (0.8, 0.9, 1.0, 1.0)
 """Where a minority's users are, from where the others end (0) to the end of the range (1). Clipped values pile up at
 the end, and it makes a difference to the mean whether they are there or short of it."""
-_MINORITIES = (
-    (0.04, _ANYWHERE, 0.08),
-    (0.15, _ANYWHERE, 0.06),
-    (0.04, _AT_THE_END, 0.08),
-    (0.15, _AT_THE_END, 0.06),
-)
-"""Far minorities on one side: their share, their places, and the chance of such a one on either side."""
-_ON_BOTH_SIDES, _BOTH_CHANCE = 0.1, 0.04
-_ALONE = 1 - 2 * sum(chance for _, _, chance in _MINORITIES) - _BOTH_CHANCE
+_MINORITIES, _ON_BOTH_SIDES = (0.5, 1.0, 2.0, 3.5, 6.0, 10.0), (2.0, 6.0)
+"""Shares of far minorities on one side and on both, in standard errors of plain bits: those that cannot be seen, those
+that must be seen, and those between. What is left out of this row is what goes unseen."""
+_LARGEST = 0.35
+"""No minority is larger than this."""
+_ALONE, _BOTH_CHANCE = 0.4, 0.04
+"""The chances that there is no minority, and that there is one on both sides."""
+SEEN = 0.03
+"""The standard error of plain bits where nothing is said: that of some thousands of users."""
 _BEYOND = 2.5
 """A minority begins so many widths away from the middle of the others, if there are at least `_ROOM` left there."""
 _ROOM = 0.25
@@ -76,13 +79,14 @@ class Family:
 
 
 @lru_cache(maxsize=16)
-def family(narrowest: float = NARROWEST, widest: float = WIDEST) -> Family:
+def family(narrowest: float = NARROWEST, widest: float = WIDEST, seen: float = SEEN) -> Family:
     """Populations of all shapes with widths from narrowest to widest, alone, with far minorities, and in two clusters.
 
-    Where the width is known, those that are much wider are left out.
+    Where the width is known, those that are much wider are left out. `seen` is the standard error of plain bits: the
+    measure of minorities.
     """
     widths = _widths(narrowest, widest)
-    parts = [part for width in widths for part in _around(float(width))]
+    parts = [part for width in widths for part in _around(float(width), seen)]
     values, shares, chances = (np.concatenate(parts_) for parts_ in zip(*parts, strict=True))
     chances = chances / chances.sum()
     far, far_shares = _two_clusters(values.shape[1])
@@ -108,14 +112,14 @@ def _widths(narrowest: float, widest: float) -> Floats:
     return np.geomspace(narrowest, widest, count)
 
 
-def _around(width: float) -> list[tuple[Floats, Floats, Floats]]:
+def _around(width: float, seen: float) -> list[tuple[Floats, Floats, Floats]]:
     """Populations of one width, of every shape and at every place: their atoms, shares and chances."""
     apart = min(_APART * width, _MOST_APART)
     places = np.arange(-1 + apart / 2, 1, apart)
     (bell, _), *_ = _shapes()
     alone = [(shape, chance * _ALONE, 0.0, _ANYWHERE, 1) for shape, chance in _shapes()]
     found = []
-    for shape, chance, share, ends, side in (*alone, *((bell, *company) for company in _companies())):
+    for shape, chance, share, ends, side in (*alone, *((bell, *company) for company in _companies(seen))):
         away, fits = _far(places, _BEYOND * width, ends, side)
         fits |= not share
         values = np.clip(np.concatenate([places[:, None] + width * shape, away], axis=1), -1.0, 1.0)[fits]
@@ -124,10 +128,15 @@ def _around(width: float) -> list[tuple[Floats, Floats, Floats]]:
     return found
 
 
-def _companies() -> list[tuple[float, float, tuple[float, ...], int]]:
+def _companies(seen: float) -> list[tuple[float, float, tuple[float, ...], int]]:
     """Minorities beside a bell: chance, share, places; and the side, right (1), left (-1) or both (0)."""
-    one_sided = [(chance, share, ends, side) for share, ends, chance in _MINORITIES for side in (1, -1)]
-    return [*one_sided, (_BOTH_CHANCE, _ON_BOTH_SIDES, _ANYWHERE, 0)]
+    shares, both = (sorted({min(times * seen, _LARGEST) for times in row}) for row in (_MINORITIES, _ON_BOTH_SIDES))
+    kinds = list(itertools.product(shares, (_ANYWHERE, _AT_THE_END), (1, -1)))
+    chance = (1 - _ALONE - _BOTH_CHANCE) / len(kinds)
+    return [
+        *((chance, share, ends, side) for share, ends, side in kinds),
+        *((_BOTH_CHANCE / len(both), share, _ANYWHERE, 0) for share in both),
+    ]
 
 
 def _far(places: Floats, gap: float, ends: tuple[float, ...], side: int) -> tuple[Floats, NDArray[np.bool_]]:

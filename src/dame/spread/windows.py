@@ -2,7 +2,7 @@
 
 A round of bits has two arms: half of its users say where in the one window their mean is, half where in the other.
 Side by side, two windows of width w take in as much as one of width 2w, and are never noisier; and they tell
-more: how many users are on either side.
+more: how many users are on either side. Both arms may also ask about the same window: one side of the range.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ GRID = 512
 _WIDTHS = (0.08, 0.11, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0)
 _ASIDE = (-0.3, 0.0, 0.3)
 """Where two windows may meet beside the expected mean, in widths."""
-_TAILS = (0.3, 0.4, 0.5, 0.6, 0.75, 0.9)
+_TAILS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9)
+_SIDES = tuple(round(tenth / 10, 1) for tenth in range(-8, 9))
+"""Where one side of the range may end."""
 _STAND_INS = 150
 """So many populations stand for all when windows are compared."""
 _CAUTION = 3.0
@@ -90,7 +92,7 @@ def _errors(
 
 
 def _pairs(mean: float) -> list[Pair]:
-    """Windows side by side around an expected mean, and windows at both ends of the range."""
+    """Windows side by side around an expected mean, windows at both ends of the range, and one side alone."""
     pairs: list[Pair] = []
     for width, aside in itertools.product(_WIDTHS, _ASIDE):
         step = round(width * GRID) / GRID
@@ -99,4 +101,7 @@ def _pairs(mean: float) -> list[Pair]:
     for width in _TAILS:
         step = round(width * GRID) / GRID
         pairs.append(((-1.0, step - 1), (1 - step, 1.0)))
+    for place in _SIDES:
+        end = round(place * GRID) / GRID
+        pairs += [((-1.0, end), (-1.0, end)), ((end, 1.0), (end, 1.0))]
     return list(dict.fromkeys(pairs))

@@ -2,9 +2,9 @@
 
 The first users say, with a bit each, where in the lower or the upper half of the range their mean is: *halves*. That
 alone is never worse than a plain bit. Where α is large, a few users vote for bins before. The others then measure in
-two windows that are worth their width: narrow ones have little noise, but cut the users outside. What was cut
-is made up for by what the rounds before say of the tails, as far as they can (`dame.spread`). Neither M nor any law is
-needed.
+windows that are worth their width, in two rounds where nobody voted: narrow windows have little noise, but cut the
+users outside. What was cut is made up for by what the other rounds say of the tails, as far as they can
+(`dame.spread`). Neither M nor any law is needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dame.device.randomisers import OneBit, UnaryCode
 from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading
 from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
 from dame.protocols.whole_range import read_alone, risk_alone
-from dame.spread import HALVES, NARROWEST, WIDEST, Beliefs, Pair, bell, best_pair, clipped, family
+from dame.spread import HALVES, NARROWEST, WIDEST, Beliefs, Pair, Population, bell, best_pair, clipped, family
 from dame.spread.beliefs import Features
 from dame.tally import Tally
 
@@ -35,9 +35,11 @@ VOTING_ALPHA = 1.5
 """From this α on votes for bins are sharp enough to pay: at α = 2 the noise of a bin is 0.4 of that of a bit, at 1 it
 is 0.8."""
 SHARES_WITH_VOTE = (0.1, 0.25, 0.65)
-SHARES = (0.35, 0.65)
+SHARES = (0.42, 0.2, 0.38)
+SHARES_OF_TWO = (0.35, 0.65)
 """Shares of the rounds. A far minority can only be seen by users who are asked about the whole range, and the noise
-with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many."""
+with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many. The
+round between asks about what is still in doubt, or makes the windows of the last one narrower."""
 DEPARTURE = 0.9
 """By how much the mean may depart from every shape: in standard errors of bits from people at the ends of the range."""
 TOO_FEW, TOO_FEW_WITH_VOTE = 250, 1000
@@ -53,27 +55,42 @@ and their arms would be few."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """The mean squared error that is expected: on average over plausible widths, and for each of them."""
+    """The mean squared errors that are expected: after each round of windows, on average over plausible widths; and at
+    the end, for each width."""
 
-    average: float
+    after: tuple[float, ...]
     by_width: tuple[tuple[float, float], ...]
+
+    @property
+    def average(self) -> float:
+        """The expected error at the end, on average over plausible widths."""
+        return self.after[-1]
 
 
 def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outlook]:
-    """Votes where they pay, halves, then bits in two windows; or a single round where windows would not pay."""
-    plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
-    votes = brief.alpha >= VOTING_ALPHA and most_rounds > 2
+    """Votes where they pay, halves, then bits in windows; or a single round where windows would not pay."""
+    noise = OneBit.spending(brief.alpha)
+    plain = risk_alone(noise, brief.users)
     if most_rounds > 1 and plain * (TOO_FEW_WITH_VOTE if brief.alpha >= VOTING_ALPHA else TOO_FEW) < 1:
-        shares = SHARES_WITH_VOTE if votes else SHARES
-        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares)
+        votes = brief.alpha >= VOTING_ALPHA and most_rounds > 2
+        shares = SHARES_WITH_VOTE if votes else SHARES if most_rounds > 2 else SHARES_OF_TWO
+        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), votes, shares)
         if outlook.average < WORTH_A_WINDOW**2 * plain:
-            halves = _halves(brief, shares[-2], plain / shares[-2])
-            finish = MeasureRound.everybody_alike("finish", shares[-1], halves.noise, outlook.average)
-            return (*([_vote(brief, shares[0])] * votes), halves, finish), outlook
-    alone = Outlook(average=plain, by_width=())
+            *voting, halves = shares[: votes + 1]
+            last = shares[votes + 1 :]
+            windows = (
+                MeasureRound.everybody_alike(name, share, noise, error)
+                for name, share, error in zip(("refine", "finish")[-len(last) :], last, outlook.after, strict=True)
+            )
+            return (
+                *(_vote(brief, share) for share in voting),
+                _halves(brief, halves, plain / halves),
+                *windows,
+            ), outlook
+    alone = Outlook(after=(plain,), by_width=())
     if brief.alpha >= HALVES_ALPHA and brief.users >= FEW:
         return (_halves(brief, 1.0, plain),), alone
-    return (MeasureRound.everybody_alike("measure", 1.0, OneBit.spending(brief.alpha), plain),), alone
+    return (MeasureRound.everybody_alike("measure", 1.0, noise, plain),), alone
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
@@ -98,7 +115,7 @@ def widths_of(brief: Brief) -> tuple[float, float]:
 
 
 def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
-    """The vote, the halves, or bits in the two windows that are best by what was learnt before."""
+    """The vote, the halves, or bits in the windows that are best by what was learnt before."""
     index, round_ = len(tallies), plan.rounds[len(tallies)]
     if isinstance(round_, VoteRound):
         return round_.ask(plan.brief, index)
@@ -143,8 +160,8 @@ def _learnt(alpha: float, users: int, widths: tuple[float, float], heard: tuple[
 
 
 def _before(alpha: float, users: int, widths: tuple[float, float]) -> Beliefs:
-    ends = 4 * OneBit.spending(alpha).variance(0.0) / users
-    return Beliefs.before(family(*widths), departure=DEPARTURE**2 * ends, users=users)
+    ends, middle = (4 * OneBit.spending(alpha).variance(place) / users for place in (0.0, 0.5))
+    return Beliefs.before(family(*widths, math.sqrt(middle)), departure=DEPARTURE**2 * ends, users=users)
 
 
 def _after_vote(beliefs: Beliefs, votes: Tally) -> Beliefs:
@@ -223,29 +240,43 @@ def _read_halves(tally: Tally) -> Estimate:
 
 
 @lru_cache(maxsize=256)
-def _outlook(alpha: float, users: int, widths: tuple[float, float], shares: tuple[float, ...]) -> Outlook:
+def _outlook(alpha: float, users: int, widths: tuple[float, float], votes: bool, shares: tuple[float, ...]) -> Outlook:
     """What to expect of rounds with these shares: for bells of each width in the middle."""
-    noise = OneBit.spending(alpha)
-    low, high = widths
+    noise, (low, high) = OneBit.spending(alpha), widths
+    *voting, halves = shares[: votes + 1]
+    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 8), low, high))
     errors = []
-    for width in np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 8), low, high)):
-        means, weights = bell(float(width))
+    for width in plausible:
+        crowd = bell(float(width))
         beliefs = _before(alpha, users, widths)
-        if len(shares) > len(SHARES):
-            beliefs = _expecting_votes(beliefs, alpha, means, weights, users * shares[0])
-        halves = np.asarray(weights @ clipped(*HALVES)(means))
-        places = [(average - left) / (right - left) for average, (left, right) in zip(halves, HALVES, strict=True)]
-        variances = np.array([noise.variance(place) for place in places]) / (users * shares[-2] / 2)
-        _, risk = best_pair(beliefs.after(clipped(*HALVES), halves, variances), noise.variance, users * shares[-1])
-        errors.append((float(width), risk))
-    return Outlook(average=float(np.mean([error for _, error in errors])), by_width=tuple(errors))
+        for share in voting:
+            beliefs = _expecting_votes(beliefs, alpha, crowd, users * share)
+        beliefs = _expecting_bits(beliefs, noise, crowd, HALVES, users * halves)
+        risks = []
+        for share in shares[votes + 1 :]:
+            pair, risk = best_pair(beliefs, noise.variance, users * share)
+            beliefs = _expecting_bits(beliefs, noise, crowd, pair, users * share)
+            risks.append(risk)
+        errors.append(risks)
+    after = tuple(float(error) for error in np.mean(errors, axis=0))
+    at_the_end = [risks[-1] for risks in errors]
+    return Outlook(after=after, by_width=tuple(zip(plausible.tolist(), at_the_end, strict=True)))
 
 
-def _expecting_votes(beliefs: Beliefs, alpha: float, means: Floats, weights: Floats, voters: float) -> Beliefs:
+def _expecting_votes(beliefs: Beliefs, alpha: float, crowd: Population, voters: float) -> Beliefs:
     code = UnaryCode.optimised(alpha)
     vote = Vote(study="outlook", round=0, alpha=alpha, bins=BINS, width=2 / BINS, code=code)
+    means, weights = crowd
     shares = np.asarray(weights @ _marks(vote)(means))
     return beliefs.after(_marks(vote), shares, np.array([code.variance(float(share)) for share in shares]) / voters)
+
+
+def _expecting_bits(beliefs: Beliefs, noise: OneBit, crowd: Population, pair: Pair, users: float) -> Beliefs:
+    means, weights = crowd
+    averages = np.asarray(weights @ clipped(*pair)(means))
+    lefts, rights = np.array(pair).T
+    variances = [noise.variance(float(place)) for place in (averages - lefts) / (rights - lefts)]
+    return beliefs.after(clipped(*pair), averages, np.array(variances) * (rights - lefts) ** 2 / (users / 2))
 
 
 def _vote(brief: Brief, share: float) -> VoteRound:
@@ -267,7 +298,7 @@ def _halves(brief: Brief, share: float, squared_error: float) -> MeasureRound:
 
 
 def _ask(round_: MeasureRound, brief: Brief, index: int, pair: Pair) -> Measure:
-    """Bits in two windows of the same width: the arms of a dither."""
+    """Bits in two windows of the same width, the arms of a dither; or, if they are the same, in one."""
     (left, right), (other, _) = pair
     half, dither = (right - left) / 2, (other - left) / 2
     return replace(round_, dither=dither).ask(brief, index, (left + other) / 2 + half, (-half, half))
