@@ -22,8 +22,9 @@ PEOPLE = 40
 def answer_all(study: Run, tokens: list[str], index: int) -> None:
     question = study.question(index)
     pairs = [(token, answer_of(question)) for token in study.by_round(tokens)[index]]
-    assert study.batch(pairs[1:]) == ["accepted"] * (len(pairs) - 1)
-    assert study.upload(*pairs[0]).json() == {"accepted": True}
+    assert study.batch(pairs[1:]) == ["accepted"] * len(pairs[1:])
+    for pair in pairs[:1]:  # a round with a small share may have nobody
+        assert study.upload(*pair).json() == {"accepted": True}
 
 
 @pytest.mark.parametrize("protocol", ["paper", "adaptive", SURVEYED, "one-bit"])
