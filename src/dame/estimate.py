@@ -89,11 +89,12 @@ def saturation(tally: Tally) -> float:
     """How far out in its window the mean z of a measurement lies: 0 in the middle, 1 at either end."""
     question = tally.question
     assert isinstance(question, Measure)
-    ones = tally.sums[0] + tally.sums[2] if question.dither else tally.sums[0]
+    ones = sum(ones for _, ones in tally.arms)
     return abs(2 * question.noise.debias(ones / tally.reports) - 1)
 
 
-def _normal_quantile() -> float:
+def normal_quantile() -> float:
+    """How many standard errors an interval reaches to either side."""
     return float(special.ndtri((1 + LEVEL) / 2))
 
 
@@ -157,7 +158,7 @@ def _mean_interval(tally: Tally) -> tuple[float, float]:
     """A 95 % interval for the expected report: Wilson's for bits, Student's for noisy grid points."""
     n, mean = tally.reports, tally.mean()
     if _is_bit(tally):
-        z2 = _normal_quantile() ** 2
+        z2 = normal_quantile() ** 2
         middle = (mean + z2 / (2 * n)) / (1 + z2 / n)
         half = math.sqrt(z2 * (mean * (1 - mean) / n + z2 / (4 * n * n))) / (1 + z2 / n)
         return middle - half, middle + half

@@ -63,6 +63,15 @@ class Tally:
         """The mean of an entry over all reports; the first float in the life of a study."""
         return self.sums[entry] / self.reports
 
+    @property
+    def arms(self) -> tuple[tuple[int, int], ...]:
+        """Of a measurement by single bits: the reports and the ones of either arm, or of everybody without a dither."""
+        assert isinstance(self.question, Measure)
+        if not self.question.dither:
+            return ((self.reports, self.sums[0]),)
+        ones_below, above, ones_above = self.sums
+        return (self.reports - above, ones_below), (above, ones_above)
+
     def to_json(self) -> dict[str, object]:
         """The tally as a JSON object; it names its question by identity."""
         return {"question": question_id(self.question), "reports": self.reports, "sums": list(self.sums)}

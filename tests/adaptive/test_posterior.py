@@ -15,7 +15,7 @@ from dame.device.randomisers import OneBit
 from dame.estimate import Estimate
 from dame.plans import Brief
 from dame.protocols.adaptive.posterior import Arm, Bits, Place, posterior
-from dame.protocols.adaptive.worlds import LEANINGS, ROOMS, Spot, plausible
+from dame.protocols.adaptive.worlds import LEANINGS, ROOMS, Spot, law_chances, plausible
 from dame.simulation import play
 
 ALPHA = 22 / 35
@@ -164,3 +164,16 @@ def test_a_single_round_with_two_arms_is_read_as_well() -> None:
     result = dame.simulate(arms, people("constant:9", "rademacher:0.3"), 30, seed=1)
     assert result.coverage >= 0.8
     assert result.rmse < 3 * plan.forecast.predicted_rmse
+
+
+def test_chances_of_laws_at_every_place() -> None:
+    """They add up to one; where the mean leaves room for a variance, the largest that it allows is the likeliest."""
+    theta = np.array([-1.0, -0.88, -0.3, 0.0, 0.55, 1.0])
+    chances = np.exp(law_chances(theta))
+    assert chances.sum(axis=0) == pytest.approx(np.ones(len(theta)))
+    variances = ROOMS * (2 - ROOMS)
+    for at, column in zip(theta, chances.T, strict=True):
+        allowed = variances <= 1 - at**2 + 1e-9
+        assert (column[allowed] > 0).all()
+        assert (column[variances > 1.3 * (1 - at**2) + 1e-9] == 0).all()
+        assert (np.diff(column[allowed]) >= 0).all()

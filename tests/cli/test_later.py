@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import duckdb
 
 POSTPONED = """
 import sys
@@ -45,3 +48,23 @@ def test_submodules_and_other_imports():
 def test_loading_meanwhile():
     use = "later.load_meanwhile('scipy.special'); assert special.gamma(5) == 24"
     assert loaded_after(use)[0] == "True"
+
+
+PILOT = """
+import sys
+from dame.cli import main
+words = "--user user --value value --bounds 0 1 --alpha 1 --seed 1 --json".split()
+sys.argv = ["dame", "pilot", sys.argv[1], *words]
+try:
+    main()
+finally:
+    print(*[name in sys.modules for name in ("pandas", "scipy.optimize._optimize", "scipy.special._ufuncs")])
+"""
+
+
+def test_a_pilot_on_a_clean_table_loads_neither_pandas_nor_the_slowest_part_of_scipy(tmp_path: Path):
+    table = tmp_path / "records.parquet"
+    records = 'SELECT range % 3000 AS "user", 0.4 + 0.1 * (range % 3) AS value FROM range(9000)'
+    duckdb.execute(f"COPY ({records}) TO '{table}' (FORMAT parquet)").fetchall()
+    done = subprocess.run([sys.executable, "-c", PILOT, table], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1].split() == ["False", "False", "True"], done.stderr

@@ -47,6 +47,16 @@ def report_of(question: Question, value: int) -> Report:
 # --- laws
 
 
+@given(st.lists(st.integers(0, 3)))
+def test_arms_are_those_that_reports_name(values):
+    """Bit 1 of a report with a dither is its arm, bit 0 what it says."""
+    counted = [[value & 1 for value in values if value >> 1 == arm] for arm in (0, 1)]
+    tally = tally_of(ARMS, [report_of(ARMS, value) for value in values])
+    assert tally.arms == tuple((len(bits), sum(bits)) for bits in counted)
+    bits = [value & 1 for value in values]
+    assert tally_of(BIT, [report_of(BIT, bit) for bit in bits]).arms == ((len(bits), sum(bits)),)
+
+
 @given(report_lists())
 def test_zero_is_neutral(pair):
     question, reports = pair

@@ -88,7 +88,7 @@ def _show_bits(tally: Tally, question: Measure, played: Demo) -> None:
     """The mean place of a round in its window, noise removed, and around which centre the window was."""
     if not isinstance(question.noise, OneBit) or not tally.reports:
         return
-    ones = tally.sums[0] + tally.sums[-1] * bool(question.dither)
+    ones = sum(ones for _, ones in tally.arms)
     place = min(max(question.noise.debias(ones / tally.reports), 0.0), 1.0)
     centre = to_units(question.centre, played.plan.brief.low, played.plan.brief.high)
     round_ = played.plan.rounds[question.round]

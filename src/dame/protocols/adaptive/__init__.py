@@ -193,13 +193,9 @@ def _centre(plan: Plan, tallies: Sequence[Tally], trust: float) -> float:
 
 def _alone(plan: Plan, tally: Tally, trust: float) -> Estimate:
     """What bits of the first round say by themselves."""
-    if _has_arms(tally):
+    if len(tally.arms) > 1:
         return estimate_from_reading(_believed(plan, [tally], trust).reading(DIGITS), [tally.reports])
     return read_alone(plan, tally)
-
-
-def _has_arms(tally: Tally) -> bool:
-    return isinstance(tally.question, Measure) and tally.question.dither > 0
 
 
 def _recovering(before: Sequence[Tally], round_: MeasureRound) -> MeasureRound:

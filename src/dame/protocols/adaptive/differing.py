@@ -16,12 +16,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from dame.crowd import bins_of
 from dame.device.questions import Measure, Question, Vote
 from dame.device.randomisers import OneBit, UnaryCode
-from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading
+from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading, normal_quantile
 from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
 from dame.protocols.whole_range import read_alone, risk_alone
 from dame.spread import HALVES, NARROWEST, WIDEST, Beliefs, Pair, Population, bell, best_pair, clipped, family
@@ -129,7 +128,7 @@ def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
     """What all rounds together say of the mean of the users' means; a single round is read as it is."""
     if len(tallies) == 1:
-        return _read_halves(tallies[0]) if _dithered(tallies[0]) else read_alone(plan, tallies[0])
+        return _read_halves(tallies[0]) if len(tallies[0].arms) > 1 else read_alone(plan, tallies[0])
     beliefs = believed(plan, tallies)
     mean = beliefs.of_mean()
     reading = Reading(
@@ -201,21 +200,13 @@ def _arms(bits: Tally) -> Iterator[_Arm]:
     asked = bits.question
     assert isinstance(asked, Measure)
     assert isinstance(asked.noise, OneBit)
-    counts = [(bits.sums[0], bits.reports)]
-    if asked.dither:
-        below, above, ones = bits.sums
-        counts = [(below, bits.reports - above), (ones, above)]
-    for arm, (ones, reports) in enumerate(counts):
+    for arm, (reports, ones) in enumerate(bits.arms):
         if not reports:
             continue
         left, width = asked.arm_centre(arm) + asked.left, asked.right - asked.left
         place = asked.noise.debias(ones / reports)
         variance = asked.noise.variance(min(max(place, 0.0), 1.0)) / reports
         yield _Arm(left=left, right=left + width, average=left + place * width, variance=variance * width**2)
-
-
-def _dithered(tally: Tally) -> bool:
-    return isinstance(tally.question, Measure) and tally.question.dither > 0
 
 
 def _read_halves(tally: Tally) -> Estimate:
@@ -230,11 +221,10 @@ def _read_halves(tally: Tally) -> Estimate:
     # An arm without reports (a handful of users) says nothing: its half's middle, as far off as can be.
     lower, upper = (arms[left].average if left in arms else (left + right) / 2 for left, right in HALVES)
     away = min(max(upper - lower, 0.0), 1.0)
-    above = tally.sums[1]
-    reports = 1 / max(above, 1) + 1 / max(tally.reports - above, 1)
+    reports = sum(1 / max(reports, 1) for reports, _ in tally.arms)
     variance = (question.noise.variance(0.0) + question.noise.variance(away)) / 2 * reports
     value, error = lower + upper, math.sqrt(variance)
-    half = float(special.ndtri((1 + LEVEL) / 2)) * error
+    half = normal_quantile() * error
     reading = Reading(value=value, standard_error=error, low=value - half, high=value + half)
     return estimate_from_reading(reading, [tally.reports])
 

@@ -112,11 +112,7 @@ def listen(tally: Tally, round_: Round) -> Iterator[Heard]:
             yield Place(centre=elected_centre(tally, round_), spread=spread)
         return
     assert isinstance(question, Measure)
-    counts = [(tally.reports, tally.sums[0])]
-    if question.dither:
-        ones_below, above, ones_above = tally.sums
-        counts = [(tally.reports - above, ones_below), (above, ones_above)]
-    arms = [Arm(question.arm_centre(arm), n, ones / n) for arm, (n, ones) in enumerate(counts) if n]
+    arms = [Arm(question.arm_centre(arm), n, ones / n) for arm, (n, ones) in enumerate(tally.arms) if n]
     if arms:
         yield Bits(question=question, arms=tuple(arms))
 

@@ -54,7 +54,8 @@ GROUPS, OTHER_GROUPS = 12, 6
 """Groups of sizes in the crowd that is assumed, and in each of the others."""
 DELTAS = 101
 WORST, STEEP = 11.0, 8
-"""By how much more likely than a law of no variance one of the largest is; and how soon that wears off below it."""
+"""How much the chance of a law of the largest variance adds to that of one without any, in parts of the latter; and
+how soon that wears off below the largest."""
 _TINY = 1e-12
 _TO_SPARE = 1.25
 """A law of the grid stands for its neighbours too: one with so much too large a variance is not ruled out."""
@@ -75,11 +76,15 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Worlds:
-    """Crowds with their log chances; every law may hold in each of them, with a spread between users beside it."""
+    """Crowds with their log chances; every law may hold in each of them, with a spread between users beside it.
+
+    What they foretell is tabulated for the distances of θ from a centre in `grid`.
+    """
 
     spread: float
     crowds: tuple[SizeGroups, ...]
     log_chances: Floats
+    grid: Floats
 
     def heard(self, question: Measure, theta: Floats, centre: float, at: Spot) -> Floats:
         """The expected z by crowd, leaning, law and θ, for the crowds and leanings of a spot."""
@@ -87,12 +92,8 @@ class Worlds:
         if in_whole_range(question):
             return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
         least, place = _rounded(question.least_weight), _rounded_place(at.place)
-        grid = _grid(self)
-        tables = [
-            _table(self.crowds[crowd], self.spread, grid, question.right, question.cap, least, place)
-            for crowd in at.crowds
-        ]
-        left, right = np.moveaxis(_between(np.array(grid), np.array(tables), deltas), 2, 0)[:, :, None]
+        tables = [_table(self, int(crowd), question.right, question.cap, least, place) for crowd in at.crowds]
+        left, right = np.moveaxis(_between(self.grid, np.array(tables), deltas), 2, 0)[:, :, None]
         part = at.leanings[:, None, None]
         return np.asarray(left + part * (right - left))
 
@@ -118,7 +119,8 @@ def _among(assumed: Sizes, spread: float, trust: float, few: bool) -> Worlds:
     others = _scaled(assumed, A_FEW) if few else _other_crowds(assumed)
     crowds = (group_sizes(assumed, count=GROUPS), *others)
     chances = [trust, *[(1 - trust) / (len(crowds) - 1)] * (len(crowds) - 1)]
-    return Worlds(spread=spread, crowds=crowds, log_chances=np.log(chances))
+    grid = delta_grid(max(float(crowd.roots.max()) for crowd in crowds), DELTAS)
+    return Worlds(spread=spread, crowds=crowds, log_chances=np.log(chances), grid=grid)
 
 
 def law_chances(theta: Floats) -> Floats:
@@ -175,28 +177,15 @@ def _rounded_place(theta: float) -> float:
     return math.copysign(max(1 - _SAME_ROOM ** round(math.log(room) / math.log(_SAME_ROOM)), 0.0), theta)
 
 
-@lru_cache(maxsize=64)
-def _grid(worlds: Worlds) -> tuple[float, ...]:
-    """Distances of θ from a centre, for all tables of these worlds."""
-    return tuple(delta_grid(max(float(crowd.roots.max()) for crowd in worlds.crowds), DELTAS).tolist())
-
-
 @lru_cache(maxsize=2048)
-def _table(
-    crowd: SizeGroups,
-    spread: float,
-    grid: tuple[float, ...],
-    half: float,
-    cap: float | None,
-    least_weight: float,
-    place: float,
-) -> Floats:
-    """The expected z of a crowd by law, side and distance of θ from a centre."""
+def _table(worlds: Worlds, which: int, half: float, cap: float | None, least_weight: float, place: float) -> Floats:
+    """The expected z of one of the crowds by law, side and distance of θ from a centre."""
+    crowd, spread = worlds.crowds[which], worlds.spread
     most = math.inf if cap is None else math.sqrt(cap)
     roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
     weights = fitted_weights(roots, most, least_weight)
-    rows = [means.clipped(np.array(grid), weights, half) for means in _means(crowd, place, spread)]
-    return np.reshape(rows, (len(ROOMS), 2, len(grid)))
+    rows = [means.clipped(worlds.grid, weights, half) for means in _means(crowd, place, spread)]
+    return np.reshape(rows, (len(ROOMS), 2, len(worlds.grid)))
 
 
 @lru_cache(maxsize=1024)
