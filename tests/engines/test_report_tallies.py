@@ -22,6 +22,7 @@ from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import Counted, count_rows, tally_files
 from dame.engines.spark_reports import tally_on_spark
 from dame.errors import InvalidInput
+from dame.tally import Tally
 from tests.engines.questions import QUESTIONS
 from tests.engines.test_answers import many
 
@@ -115,19 +116,19 @@ def test_single_bad_reports(count: Count, tmp_path: Path) -> None:
 class TestDamage:
     """A damaged file counts as a whole or not at all."""
 
-    def damaged(self, tmp_path: Path, change: Callable[[Path], object]) -> Counted:
+    def damaged(self, count: Count, tmp_path: Path, change: Callable[[Path], object]) -> Counted:
         bad = site(tmp_path, "bad", 200)
         change(bad)
-        counted = tally_files(QUESTION, [site(tmp_path, "good", 10), bad])
+        counted = count(QUESTION, [site(tmp_path, "good", 10), bad, site(tmp_path, "another", 5)])
         assert counted.rejected == {"unreadable": 1}
         return counted
 
-    def test_truncated(self, tmp_path: Path) -> None:
-        counted = self.damaged(tmp_path, lambda path: path.write_bytes(path.read_bytes()[:-100]))
-        assert counted.tally.reports == 10
+    def test_truncated(self, count: Count, tmp_path: Path) -> None:
+        counted = self.damaged(count, tmp_path, lambda path: path.write_bytes(path.read_bytes()[:-100]))
+        assert counted.tally.reports == 15
 
     @pytest.mark.parametrize("place", [40, 3000])
-    def test_flipped_bits(self, tmp_path: Path, place: int) -> None:
+    def test_flipped_bits(self, count: Count, tmp_path: Path, place: int) -> None:
         """Pages carry checksums: a bit that flips on disk or on the way is noticed."""
 
         def flip(path: Path) -> None:
@@ -135,10 +136,10 @@ class TestDamage:
             content[place + 200] ^= 4
             path.write_bytes(content)
 
-        assert self.damaged(tmp_path, flip).tally.reports == 10
+        assert self.damaged(count, tmp_path, flip).tally.reports == 15
 
-    def test_empty(self, tmp_path: Path) -> None:
-        self.damaged(tmp_path, lambda path: path.write_bytes(b""))
+    def test_empty(self, count: Count, tmp_path: Path) -> None:
+        self.damaged(count, tmp_path, lambda path: path.write_bytes(b""))
 
     @pytest.mark.parametrize(
         "table",
@@ -150,16 +151,16 @@ class TestDamage:
             pa.table({"report_id": [1], "report": [2]}),
         ],
     )
-    def test_other_tables(self, tmp_path: Path, table: pa.Table) -> None:
-        self.damaged(tmp_path, lambda path: pq.write_table(table, path))
+    def test_other_tables(self, count: Count, tmp_path: Path, table: pa.Table) -> None:
+        self.damaged(count, tmp_path, lambda path: pq.write_table(table, path))
 
-    def test_a_copy_in_a_damaged_file_does_not_hide_the_good_one(self, tmp_path: Path) -> None:
+    def test_a_copy_in_a_damaged_file_does_not_hide_the_good_one(self, count: Count, tmp_path: Path) -> None:
         good = site(tmp_path, "good", 10)
         bad = tmp_path / "bad.parquet"
         table = pq.read_table(good)
         rows = [*table.column("report").to_pylist()[:-1], None]
         pq.write_table(pa.table({"report_id": table.column("report_id"), "report": rows}), bad)
-        counted = tally_files(QUESTION, [bad, good])
+        counted = count(QUESTION, [bad, good])
         assert counted.rejected == {"unreadable": 1}
         assert counted.tally.reports == 10
 
@@ -167,11 +168,16 @@ class TestDamage:
         with pytest.raises(FileNotFoundError):
             tally_files(QUESTION, [tmp_path / "nothing.parquet"])
 
-    def test_spark(self, tmp_path: Path, spark: SparkSession) -> None:
+    def test_nothing_but_damage(self, count: Count, tmp_path: Path) -> None:
         path = site(tmp_path, "a", 10)
         path.write_bytes(path.read_bytes()[:-50])
+        counted = count(QUESTION, [path])
+        assert counted.rejected == {"unreadable": 1}
+        assert counted.tally == Tally.zero(QUESTION)
+
+    def test_missing_on_spark(self, tmp_path: Path, spark: SparkSession) -> None:
         with pytest.raises(InvalidInput, match="something that Spark reads"):
-            tally_on_spark(spark, QUESTION, [path])
+            tally_on_spark(spark, QUESTION, [tmp_path / "nothing.parquet"])
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dame.engines.layout import Layout
 from dame.engines.reduced import Part, read_batches
+from dame.engines.spill import spill_folder
 from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, Reduction, look
 from dame.engines.store import IN_MEMORY, KeptTable
 from dame.engines.survey import Survey
@@ -143,7 +143,7 @@ def _session(memory_limit: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
         import pyarrow  # noqa: F401
     except ImportError:
         raise MissingExtra("reading tables", "engine") from None
-    with tempfile.TemporaryDirectory(prefix="dame-spill-") as folder:
+    with spill_folder() as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": "false"}
         if memory_limit is not None:
             config["memory_limit"] = f"{memory_limit}B"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -12,8 +11,9 @@ import numpy as np
 
 from dame.device.questions import Question
 from dame.device.reports import report_bytes
+from dame.engines.report_files import ID_BYTES
 from dame.engines.report_tallies import Counted, count_rows, matrix
-from dame.engines.spark_sessions import sentences
+from dame.engines.spark_sessions import reading_problems, sentences
 from dame.engines.spark_tables import Batches, collected
 from dame.tally import Tally
 
@@ -21,22 +21,78 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+MALFORMED = "malformed"
+"""The reason for which a tally is not used: a file that holds such a row is not whole."""
+CHECK_PAGES = "parquet.page.verify-checksum.enabled"
+
+
 def tally_on_spark(session: SparkSession, question: Question, paths: Sequence[Path | str]) -> Counted:
-    """The tally of all reports in some files, as `tally_files` gives it; a damaged file stops it."""
-    with sentences("reports", [str(path) for path in paths]):
-        parts = collected(_ids(session.read.parquet(*map(str, paths))), partial(_count, question))
+    """The tally of all reports in some files, as `tally_files` gives it."""
+    names = [str(path) for path in paths]
+    with sentences("reports", names):
+        # Spark passes over files of no bytes; this look at the sizes finds missing files, too.
+        counted = _tried(session, question, names) if _none_empty(session, names) else None
+        if counted is not None and MALFORMED not in counted.rejected:
+            return counted
+        # Rare enough to read everything again: a file counts as a whole or not at all.
+        whole = _whole(session, question, names)
+        counted = _tally(session, question, whole)
+    return counted + Counted(tally=Tally.zero(question), rejected={"unreadable": len(names) - len(whole)})
+
+
+def _tried(session: SparkSession, question: Question, names: Sequence[str]) -> Counted | None:
+    """The tally of the files, or nothing if one of them cannot be read."""
+    try:
+        return _tally(session, question, names)
+    except reading_problems():
+        return None
+
+
+def _whole(session: SparkSession, question: Question, names: Sequence[str]) -> list[str]:
+    """Those of the files that are files of reports from the first to the last row."""
+    if _all_whole(session, question, names):
+        return list(names)
+    half = len(names) // 2
+    return [name for part in (names[:half], names[half:]) if half for name in _whole(session, question, part)]
+
+
+def _all_whole(session: SparkSession, question: Question, names: Sequence[str]) -> bool:
+    try:
+        return _none_empty(session, names) and _reports(session, names).filter(_malformed(question)).isEmpty()
+    except reading_problems():
+        return False
+
+
+def _none_empty(session: SparkSession, names: Sequence[str]) -> bool:
+    files = session.read.format("binaryFile").load(list(names)).select("path")
+    return files.count() >= len(files.inputFiles())
+
+
+def _malformed(question: Question) -> str:
+    """The condition that a row is no report, whatever it holds."""
+    lengths = {"report_id": ID_BYTES, "report": report_bytes(question)}
+    return " OR ".join(f"coalesce(octet_length({name}), 0) <> {length}" for name, length in lengths.items())
+
+
+def _tally(session: SparkSession, question: Question, names: Sequence[str]) -> Counted:
     counted = Counted(tally=Tally.zero(question))
-    for part in parts:
-        counted += Counted(tally=Tally.from_json(part["tally"], question), rejected=part["rejected"])
+    if names:
+        for part in collected(_ids(_reports(session, names), question), partial(_count, question)):
+            counted += Counted(tally=Tally.from_json(part["tally"], question), rejected=part["rejected"])
     return counted
 
 
-def _ids(reports: DataFrame) -> DataFrame:
-    """One row an id: a report of it, whether there is a different one, and how many rows it has."""
+def _reports(session: SparkSession, names: Sequence[str]) -> DataFrame:
+    return session.read.option(CHECK_PAGES, "true").parquet(*names).select("report_id", "report")
+
+
+def _ids(reports: DataFrame, question: Question) -> DataFrame:
+    """One row an id: a report of it, whether there is a different one, how many rows it has, and how many are none."""
     from pyspark.sql.functions import expr
 
-    totals = ("min(report) AS report", "min(report) <> max(report) AS torn", "count(*) AS copies")
-    return reports.groupBy("report_id").agg(*map(expr, totals))
+    what = ("min(report) AS report", "min(report) <> max(report) AS torn")
+    how_many = ("count(*) AS copies", f"count_if({_malformed(question)}) AS malformed")
+    return reports.groupBy("report_id").agg(*map(expr, (*what, *how_many)))
 
 
 def _count(question: Question, batches: Batches) -> object:
@@ -48,13 +104,11 @@ def _count(question: Question, batches: Batches) -> object:
 
 def _count_batch(question: Question, batch: Any) -> Counted:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    torn = np.asarray(batch.column("torn").fill_null(False))
+    copies, malformed = (int(np.asarray(batch.column(name)).sum()) for name in ("copies", "malformed"))
+    if malformed:
+        return Counted(tally=Tally.zero(question), rejected={MALFORMED: malformed})
+    torn = np.asarray(batch.column("torn"))
     rows = batch.column("report").filter(pa.array(~torn))
-    right = pc.fill_null(pc.equal(pc.binary_length(rows), report_bytes(question)), False)
-    fitting = rows.filter(right)
-    copies = int(np.asarray(batch.column("copies")).sum())
-    rejected = Counter(duplicate=copies - len(rows), length=len(rows) - len(fitting))
-    counted = count_rows(question, matrix(pa.chunked_array([fitting]), report_bytes(question)))
-    return counted + Counted(tally=Tally.zero(question), rejected=rejected)
+    counted = count_rows(question, matrix(pa.chunked_array([rows]), report_bytes(question)))
+    return counted + Counted(tally=Tally.zero(question), rejected={"duplicate": copies - len(rows)})

@@ -63,22 +63,26 @@ def read_records(session: SparkSession, path: str) -> DataFrame:
         return reader.format(kind).load(path)
 
 
+def reading_problems() -> tuple[type[Exception], ...]:
+    """What Spark raises when it cannot read something."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JJavaError
+
+
 @contextmanager
 def sentences(field: str, value: object) -> Iterator[None]:
     """Turns what Spark complains about into one sentence; what goes wrong in our code on a worker stays as it is."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException, PythonException
+    from pyspark.errors import PythonException
 
     try:
         yield
     except PythonException:
         raise
-    except PySparkException as problem:
-        raise InvalidInput(field, value, f"something that Spark reads ({_first_line(problem)})") from None
-    except Py4JJavaError as problem:
-        raise InvalidInput(
-            field, value, f"something that Spark reads ({_first_line(problem.java_exception)})"
-        ) from None
+    except reading_problems() as problem:
+        cause = getattr(problem, "java_exception", problem)
+        raise InvalidInput(field, value, f"something that Spark reads ({_first_line(cause)})") from None
 
 
 def _first_line(problem: object) -> str:
