@@ -43,19 +43,31 @@ def mean_z(asked: Measure, theta: float, size: int, values: tuple[float, float])
 
 
 # Records with a mean far from 0 cannot vary as much as others.
-@pytest.mark.parametrize(("theta", "room"), [(-0.6, 0.04), (-0.6, 0.12), (0.0, 0.25), (0.0, 0.7), (0.37, 0.25)])
+# Every other law is tabulated, those with odd numbers lie between two of them.
+@pytest.mark.parametrize(("theta", "law"), [(-0.6, 4), (-0.6, 6), (-0.6, 7), (0.0, 8), (0.0, 11), (0.0, 12), (0.37, 8)])
 @pytest.mark.parametrize("size", [3, 20, 400])
-def test_worlds_foretell_what_two_valued_records_say(theta: float, room: float, size: int) -> None:
+def test_worlds_foretell_what_two_valued_records_say(theta: float, law: int, size: int) -> None:
     """The two ends of the leanings are records of two values, one of them at a bound."""
-    variance = room * (2 - room)
+    variance = float(ROOMS[law] * (2 - ROOMS[law]))
     asked = question(centre=theta + 0.3 / math.sqrt(size), half=1.0)
     worlds = plausible(brief(dame.Sizes.constant(size)))
     spot = Spot(place=theta, crowds=np.array([0]), leanings=LEANINGS[[0, -1]])
-    told = worlds.heard(asked, np.array([theta]), asked.centre, spot)[0, :, list(ROOMS).index(room), 0]
+    told = worlds.heard(asked, np.array([theta]), asked.centre, spot)[0, :, law, 0]
     left = mean_z(asked, theta, size, (-1.0, theta + variance / (1 + theta)))
     right = mean_z(asked, theta, size, (theta - variance / (1 - theta), 1.0))
     # θ is rounded a little when worlds are looked up, and cells of the normal law stand for many records.
     assert told == pytest.approx([left, right], abs=0.05)
+
+
+@pytest.mark.parametrize("away", [0.0, 0.2, 0.349, 0.35, 0.36, 2.0, -0.35])
+def test_equal_means_have_a_ramp_with_sharp_corners(away: float) -> None:
+    """If records do not vary, z is the same for everybody, and clipped where the window ends."""
+    size = 100_000
+    asked = question(centre=0.1, half=0.35)
+    worlds = plausible(brief(dame.Sizes.constant(size)))
+    spot = Spot(place=0.1, crowds=np.array([0]), leanings=LEANINGS)
+    told = worlds.heard(asked, np.array([0.1 + away / math.sqrt(size)]), asked.centre, spot)[0, :, 0, 0]
+    assert told == pytest.approx([max(min(away, 0.35), -0.35)] * len(LEANINGS), abs=1e-9)
 
 
 def heard_from(true: dame.Sizes, theta: float, reports: int) -> list[Place | Bits]:

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 MISFIT = 0.01
 """Relative error of what a world foretells: laws and crowds of the grid stand for those between them."""
-BELIEF = 0.96
+BELIEF = 0.955
 """Intervals for the level 0.95 hold so much of the belief: the worlds cannot hold every law, and where the true one is
 not among them, they are somewhat too sure."""
 MISLED = 1e-6

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,19 @@ from dame.theory.response import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-ROOMS: Floats = np.array([0.0, 0.01, 0.04, 0.12, 0.25, 0.45, 0.7, 1.0])
+TABULATED: Floats = np.array([0.0, 0.01, 0.04, 0.12, 0.25, 0.45, 0.7, 1.0])
 """Laws by their variance room·(2 - room), see `dame.theory.response`."""
+
+
+def _with_middles(by_law: Floats) -> Floats:
+    """Rows for each tabulated law, and between any two of them their mean."""
+    rows = np.repeat(by_law, 2, axis=0)[:-1]
+    rows[1::2] = (by_law[:-1] + by_law[1:]) / 2
+    return rows
+
+
+ROOMS: Floats = 1 - np.sqrt(1 - _with_middles(np.sqrt(record_variance(TABULATED))) ** 2)
+"""All laws: the tabulated ones, and those whose standard deviation, and about so all that they foretell, is halfway."""
 LEANINGS: Floats = np.array([0.0, 0.5, 1.0])
 """How a law leans, from as far as one with its mean and variance can to one side, to as far as it can to the other."""
 EITHER_WAY: Floats = np.array([0.5])
@@ -91,11 +103,35 @@ class Worlds:
         deltas = theta - centre
         if in_whole_range(question):
             return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
-        least, place = _rounded(question.least_weight), _rounded_place(at.place)
-        tables = [_table(self, int(crowd), question.right, question.cap, least, place) for crowd in at.crowds]
-        left, right = np.moveaxis(_between(self.grid, np.array(tables), deltas), 2, 0)[:, :, None]
+        place = _rounded_place(at.place)
+        tables = [_table(self, int(crowd), _Window.of(question), place) for crowd in at.crowds]
+        told = _between(self.grid, np.stack(tables, axis=1), deltas)
+        if not self.spread:
+            # Where all users have the same mean the ramp has corners, which no grid hits.
+            told[0] = [_same_mean(self.crowds[crowd], _Window.of(question), deltas)[None] for crowd in at.crowds]
+        told = _with_middles(told)
+        left, right = (np.moveaxis(told[:, :, side], 0, 1)[:, None] for side in (0, 1))
         part = at.leanings[:, None, None]
         return np.asarray(left + part * (right - left))
+
+
+class _Window(NamedTuple):
+    """What decides how a crowd responds: half the width of the window, and the weights of users in it."""
+
+    half: float
+    most: float
+    least: float
+
+    @classmethod
+    def of(cls, question: Measure) -> _Window:
+        """The window of a question, so that questions that are nearly alike share their tables."""
+        most = math.inf if question.cap is None else math.sqrt(question.cap)
+        return cls(question.right, most, _rounded(question.least_weight))
+
+    def weights(self, crowd: SizeGroups, spread: float = 0.0) -> Floats:
+        """The weights of the users in each group."""
+        roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
+        return fitted_weights(roots, self.most, self.least)
 
 
 def in_whole_range(question: Measure) -> bool:
@@ -178,20 +214,25 @@ def _rounded_place(theta: float) -> float:
 
 
 @lru_cache(maxsize=2048)
-def _table(worlds: Worlds, which: int, half: float, cap: float | None, least_weight: float, place: float) -> Floats:
-    """The expected z of one of the crowds by law, side and distance of θ from a centre."""
-    crowd, spread = worlds.crowds[which], worlds.spread
-    most = math.inf if cap is None else math.sqrt(cap)
-    roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
-    weights = fitted_weights(roots, most, least_weight)
-    rows = [means.clipped(worlds.grid, weights, half) for means in _means(crowd, place, spread)]
-    return np.reshape(rows, (len(ROOMS), 2, len(worlds.grid)))
+def _table(worlds: Worlds, which: int, window: _Window, place: float) -> Floats:
+    """The expected z of one of the crowds by tabulated law, side and distance of θ from a centre."""
+    crowd = worlds.crowds[which]
+    weights = window.weights(crowd, worlds.spread)
+    rows = [means.clipped(worlds.grid, weights, window.half) for means in _means(crowd, place, worlds.spread)]
+    return np.reshape(rows, (len(TABULATED), 2, len(worlds.grid)))
+
+
+def _same_mean(crowd: SizeGroups, window: _Window, deltas: Floats) -> Floats:
+    """The expected z, if everybody's mean lies at these distances from the centre."""
+    return np.asarray(crowd.shares @ np.clip(window.weights(crowd)[:, None] * deltas, -window.half, window.half))
 
 
 @lru_cache(maxsize=1024)
 def _means(crowd: SizeGroups, place: float, spread: float) -> list[UserMeans]:
     """Users' means for each law and side, if θ is at a place."""
-    return [_two_valued(crowd, float(room), side, place, spread) for room, side in itertools.product(ROOMS, (-1, 1))]
+    return [
+        _two_valued(crowd, float(room), side, place, spread) for room, side in itertools.product(TABULATED, (-1, 1))
+    ]
 
 
 def _two_valued(crowd: SizeGroups, room: float, side: int, place: float, spread: float) -> UserMeans:
