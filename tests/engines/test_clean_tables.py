@@ -12,7 +12,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dame.engines import duckdb_tables
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
 from dame.engines.plain_tables import reduce_rows
@@ -41,8 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def queries(monkeypatch: pytest.MonkeyPatch) -> list[type]:
     """The reductions that are taken from now on."""
     taken: list[type] = []
-    query = duckdb_tables._query
-    monkeypatch.setattr(duckdb_tables, "_query", lambda table, how: taken.append(type(how)) or query(table, how))
+    query = Reduction.query
+    monkeypatch.setattr(Reduction, "query", lambda how, table: taken.append(type(how)) or query(how, table))
     return taken
 
 
@@ -72,7 +71,7 @@ def test_both_reductions_give_the_same_rows(data: st.DataObject, bounds: tuple[f
         how = kind(dialect=DUCKDB, layout=layout(bounds, len(columns)))
         with duckdb.connect() as session:
             session.register("records", records)
-            reduced = session.sql(duckdb_tables._query("records", how)).to_arrow_table()
+            reduced = session.sql(how.query("records")).to_arrow_table()
         # The clean one leaves this to whoever looked at the table.
         found.append(sorted(reduced.drop_columns("outside").to_pylist(), key=lambda row: row["person"]))
     assert found[0] == found[1]

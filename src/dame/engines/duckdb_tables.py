@@ -56,9 +56,9 @@ def reduce_table(
         clipped = _look(session, table, full) if _by_columns(source) else None
         if clipped is not None:
             with suppress(_Inexact):
-                parts = _exact(_parts(session, _query(table, clean), progress))
+                parts = _exact(_parts(session, clean.query(table), progress))
                 return KeptTable(parts, room, Survey(clipped=clipped))
-        return KeptTable(_parts(session, _query(table, full), progress), room)
+        return KeptTable(_parts(session, full.query(table), progress), room)
 
 
 def memory_bytes(text: str) -> int:
@@ -103,14 +103,6 @@ def _look(session: duckdb.DuckDBPyConnection, table: str, how: Reduction) -> int
     counts = session.sql(f"SELECT {', '.join(look(how))} FROM (SELECT {', '.join(how.columns())} FROM {table})")
     ((records, usable, outside, *known),) = _awaited(session, counts.fetchall)
     return int(outside) if {records} == {usable, *known} else None
-
-
-def _query(table: str, how: Reduction) -> str:
-    keys, totals = ", ".join(how.key_names), ", ".join(f"{total} AS {name}" for total, name in how.aggregates())
-    steps = table
-    for step in (how.columns(), how.finite(), how.gridded()):
-        steps = f"(SELECT {', '.join(step)} FROM {steps})"
-    return f"SELECT {', '.join(how.hashed())} FROM (SELECT {keys}, {totals} FROM {steps} GROUP BY {keys})"
 
 
 def _types(session: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:

@@ -49,8 +49,9 @@ class SparkTable:
 
     def __init__(self, records: DataFrame, layout: Layout) -> None:
         layout.check(_types(records), _KEY_TYPES, _VALUE_TYPES)
-        with _setting(records.sparkSession, _FEWER_PARTITIONS, "true"):
-            reduced = _reduced(records, Reduction(dialect=SPARK, layout=layout))
+        session, query = records.sparkSession, Reduction(dialect=SPARK, layout=layout).query("{records}")
+        with _setting(session, _FEWER_PARTITIONS, "true"):
+            reduced = session.sql(query, records=records)
             self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
         self._survey: Survey | None = None
 
@@ -73,14 +74,6 @@ class SparkTable:
     def close(self) -> None:
         """Frees what the cluster keeps of this table."""
         self._packets.unpersist()
-
-
-def _reduced(records: DataFrame, how: Reduction) -> DataFrame:
-    from pyspark.sql.functions import expr
-
-    totals = [expr(total).alias(name) for total, name in how.aggregates()]
-    gridded = records.selectExpr(*how.columns()).selectExpr(*how.finite()).selectExpr(*how.gridded())
-    return gridded.groupBy(*how.key_names).agg(*totals).selectExpr(*how.hashed())
 
 
 def _types(records: DataFrame) -> dict[str, str]:

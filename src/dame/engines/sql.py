@@ -62,6 +62,14 @@ class Reduction:
     dialect: Dialect
     layout: Layout
 
+    def query(self, table: str) -> str:
+        """The whole aggregation of a table."""
+        keys, totals = ", ".join(self.key_names), ", ".join(f"{total} AS {name}" for total, name in self.aggregates())
+        steps = table
+        for step in (self.columns(), self.finite(), self.gridded()):
+            steps = f"(SELECT {', '.join(step)} FROM {steps})"
+        return f"SELECT {', '.join(self.hashed())} FROM (SELECT {keys}, {totals} FROM {steps} GROUP BY {keys})"
+
     @property
     def key_names(self) -> list[str]:
         """What the key columns are called from the first step on."""
