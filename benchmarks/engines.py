@@ -4,9 +4,10 @@
 
 `pilot`: whole `dame pilot` processes, start of Python and plan included, against processes that only stream the bare
 group-by to Arrow; and how time and memory grow from a tenth of the records. `tally`: vote reports of 64 bits from a
-Parquet file against DuckDB's reading of it. `spark`: a whole study in local[2], planned as `dame pilot` plans it,
-against Spark's own group-by job in the same warm session, on a tenth of the records and on all of them, and
-the tallies against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
+Parquet file against DuckDB's reading of it. `spark`: whole `dame pilot --engine spark` processes in local[2] against
+processes that only run Spark's own group-by job, on a tenth of the records; then studies, planned as `dame pilot`
+plans them, against that job in the same warm session, on a tenth of the records and on all of them, and the tallies
+against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
 Tables are made in the folder once and kept there.
 """
 
@@ -58,6 +59,14 @@ session.execute("SET enable_progress_bar = false").fetchall()
 query = {BARE!r}.format(table="'" + sys.argv[1] + "'")
 users = sum(batch.num_rows for batch in session.sql(query).to_arrow_reader({BATCH}))
 print(time.perf_counter() - started)
+"""
+
+
+BARE_SPARK_PROCESS = """
+import sys
+from dame.engines.spark_sessions import read_records, spark_session
+frame = read_records(spark_session("local[2]"), sys.argv[1])
+frame.groupBy("user").agg({"*": "count", "value": "avg"}).write.format("noop").mode("overwrite").save()
 """
 
 
@@ -133,10 +142,10 @@ def pilot_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     yield memory_figure("memory: ten times the records, same users", whole.peak, thin.peak, 1.25)
 
 
-def pilot_process(table: Path) -> Run:
+def pilot_process(table: Path, *engine: str) -> Run:
     """A call of dame pilot."""
     words = ["--user", "user", "--value", "value", "--bounds", str(LOW), str(HIGH), "--alpha", "1", "--seed", "1"]
-    return process("-m", "dame", "pilot", str(table), *words, "--memory-limit", MEMORY_LIMIT, "--json")
+    return process("-m", "dame", "pilot", str(table), *words, *(engine or ("--memory-limit", MEMORY_LIMIT)), "--json")
 
 
 def bare_process(table: Path) -> Run:
@@ -229,6 +238,7 @@ def spark_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     """A study on Spark, records to estimate, against Spark's own group-by of the same table."""
     from dame.engines.spark_sessions import spark_session
 
+    yield spark_process_figure(arguments)
     started = time.perf_counter()
     session = spark_session("local[2]", **{"spark.ui.showConsoleProgress": "false", "spark.driver.memory": "2g"})
     print(f"(Spark started in {time.perf_counter() - started:.0f} s)", file=sys.stderr)
@@ -236,6 +246,19 @@ def spark_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
         records, users = int(arguments.records) // part, int(arguments.users) // part
         yield from spark_table_figures(session, table_of(arguments.folder, records, users), records, arguments.rounds)
     session.stop()
+
+
+def spark_process_figure(arguments: argparse.Namespace) -> Figure:
+    """A whole pilot on Spark against a process that runs the group-by, the start of Spark included in both."""
+    records = int(arguments.records) // 10
+    table = table_of(arguments.folder, records, int(arguments.users) // 10)
+    contestants = [
+        lambda: pilot_process(table, "--engine", "spark", "--master", "local[2]"),
+        lambda: process("-c", BARE_SPARK_PROCESS, str(table)),
+    ]
+    ours, other = (best(runs) for runs in taking_turns(contestants, arguments.rounds))
+    name = f"`dame pilot --engine spark`, {records:.0e} records / Spark's group-by as a process"
+    return time_figure(name, ours.seconds, other.seconds, 1.5)
 
 
 def spark_table_figures(session: SparkSession, path: Path, records: int, rounds: int) -> Iterator[Figure]:

@@ -17,7 +17,7 @@ from dame.protocols import next as next_step
 from dame.protocols.adaptive import RECOVERY
 
 FEWEST_QUESTIONS = 200
-MOST_SECONDS = 120.0
+MOST_SECONDS = 90.0
 
 
 def test_the_default_audit():

@@ -103,12 +103,12 @@ class Worlds:
         deltas = theta - centre
         if in_whole_range(question):
             return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
-        place = _rounded_place(at.place)
-        tables = [_table(self, int(crowd), _Window.of(question), place) for crowd in at.crowds]
+        window, place = _Window.of(question), _rounded_place(at.place)
+        tables = [_table(self, int(crowd), window, place) for crowd in at.crowds]
         told = _between(self.grid, np.stack(tables, axis=1), deltas)
         if not self.spread:
             # Where all users have the same mean the ramp has corners, which no grid hits.
-            told[0] = [_same_mean(self.crowds[crowd], _Window.of(question), deltas)[None] for crowd in at.crowds]
+            told[0] = [_same_mean(self.crowds[crowd], window, deltas)[None] for crowd in at.crowds]
         told = _with_middles(told)
         left, right = (np.moveaxis(told[:, :, side], 0, 1)[:, None] for side in (0, 1))
         part = at.leanings[:, None, None]
