@@ -6,13 +6,14 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dame.crowd import mean_weight, weights
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeanRound, MeasureRound
+from dame.plans import Brief, MeanRound, MeasureRound, VoteRound
 from dame.protocols.adaptive.course import APART, Course, MeasureDesign, best_measure, known_within
 from dame.protocols.adaptive.foresight import SOME, after_each, reporting
 from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
@@ -22,13 +23,17 @@ from dame.theory.response import ResponseTable
 Floats = NDArray[np.float64]
 
 CLIPS: Floats = np.array([0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0, 5.0, 7.0])
-FIRST_SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3, 0.4)
+FIRST_SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.16, 0.19, 0.23, 0.29, 0.36)
 GROWTHS = (1.0, 2.0, 4.0, 7.0, 12.0, 20.0)
 """By what factor each measuring round has more users than the one before."""
 SPACINGS = (1.5, 2.0, 2.5, 3.0)
 STRETCHES = ((1.0, 1.0), (1.0, 0.8), (1.0, 1.25), (0.75, 1.0), (0.75, 0.8))
 """Widths to try for the windows before the last and for the last, as parts of what is best for a reader who takes the
 slope for granted."""
+EXTREMES = (STRETCHES[0], STRETCHES[-1])
+KINDS, NEIGHBOURS = 5, 3
+"""So many sketches are compared by what all their rounds say together: the best of their kinds, then some that are like
+the best of these."""
 FEWEST_VOTING_RECORDS = 16
 """Below this size plain bits over the whole range locate better than votes."""
 
@@ -63,20 +68,36 @@ class Design:
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
     search = _Search(brief, most_failure)
-    plain, best = search.plain(), _best_sketch(search, most_rounds)
-    alone = Design(rounds=plain.rounds, outcome=plain.after.worst, failure=0.0)
-    if len(best.rounds) == 1:
+    alone = Design(rounds=search.plain().rounds, outcome=search.plain().after.worst, failure=0.0)
+    promising = _promising(search, most_rounds)
+    if not promising:
         return alone
+    best = min(promising, key=partial(_least_error, brief))
+    around = sorted(search.around(best), key=_score)[:NEIGHBOURS]
+    best = min([best, *around], key=partial(_least_error, brief))
     return min(alone, _worked_out(brief, best), key=lambda design: design.outcome)
 
 
-def _best_sketch(search: _Search, most_rounds: int) -> Sketch:
-    best = search.plain()
+def _promising(search: _Search, most_rounds: int) -> list[Sketch]:
+    """The best sketches of several kinds; none, if plain bits seem to be better than all."""
+    sketches = [search.plain()]
     for rounds in range(2, most_rounds + 1):
         # Up to three rounds the whole grid is searched; a further round starts from what was best without it.
+        best = _better(sketches)
         firsts = FIRST_SHARES if rounds <= 3 or len(best.rounds) == 1 else _near(best.rounds[0].share)
-        best = _better([best, *search.designs(rounds, firsts)])
-    return _better([best, *search.around(best)])
+        sketches += search.designs(rounds, firsts)
+    kinds: dict[tuple[float, ...], Sketch] = {}
+    for sketch in sorted(sketches, key=_score):
+        kinds.setdefault(_kind(sketch), sketch)
+    best, *_ = promising = list(kinds.values())[:KINDS]
+    return [sketch for sketch in promising if len(sketch.rounds) > 1] if len(best.rounds) > 1 else []
+
+
+def _kind(sketch: Sketch) -> tuple[float, ...]:
+    """What tells sketches apart but for the share of the first round: who votes, and how shares grow after that."""
+    first, *rest = sketch.rounds
+    voters = float(first.min_size) if isinstance(first, VoteRound) else 0.0
+    return (voters, len(rest), *(round(round_.share / rest[0].share, 6) for round_ in rest[1:]))
 
 
 def rounds_with_shares(brief: Brief, shares: Sequence[float], most_failure: float) -> tuple[MeanRound, ...]:
@@ -87,10 +108,18 @@ def rounds_with_shares(brief: Brief, shares: Sequence[float], most_failure: floa
     return _with_arms(brief, _better(list(search.with_shares(shares))).rounds)
 
 
+def _least_error(brief: Brief, sketch: Sketch) -> float:
+    return min(_expected_error(brief, _with_arms(brief, sketch.rounds, *stretches)) for stretches in EXTREMES)
+
+
+def _expected_error(brief: Brief, rounds: Sequence[MeanRound]) -> float:
+    return after_each(brief, rounds, SOME)[-1].worst
+
+
 def _worked_out(brief: Brief, sketch: Sketch) -> Design:
     """The sketch with arms, the best widths of its windows, and what to expect of it."""
     variants = [_with_arms(brief, sketch.rounds, *stretches) for stretches in STRETCHES]
-    rounds = min(variants, key=lambda rounds: after_each(brief, rounds, SOME)[-1].worst)
+    rounds = min(variants, key=partial(_expected_error, brief))
     courses = after_each(brief, rounds)
     expected = tuple(
         replace(round_, error_after=min(math.sqrt(course.worst), 1.0))
@@ -121,8 +150,12 @@ def _with_dither(brief: Brief, round_: MeanRound, stretch: float) -> MeasureRoun
     return replace(stretched, dither=min(APART / of_large, 1.0))
 
 
+def _score(sketch: Sketch) -> float:
+    return sketch.after.score
+
+
 def _better(sketches: Sequence[Sketch]) -> Sketch:
-    return min(sketches, key=lambda sketch: sketch.after.score)
+    return min(sketches, key=_score)
 
 
 def _near(share: float) -> tuple[float, ...]:
