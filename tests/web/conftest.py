@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 import dame
 from dame.plan_codec import plan_to_json
@@ -19,6 +19,8 @@ from tests.web.needs import ROOT, program
 from tests.web.study import FLAGS, Guest, Study, name_of, planned
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
+# A server that makes a study checks its plan, which takes seconds on a busy machine.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")

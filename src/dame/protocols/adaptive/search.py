@@ -31,7 +31,7 @@ STRETCHES = ((1.0, 1.0), (1.0, 0.8), (1.0, 1.25), (0.75, 1.0), (0.75, 0.8))
 """Widths to try for the windows before the last and for the last, as parts of what is best for a reader who takes the
 slope for granted."""
 EXTREMES = (STRETCHES[0], STRETCHES[-1])
-KINDS, NEIGHBOURS = 5, 3
+KINDS, NEIGHBOURS = 3, 2
 """So many sketches are compared by what all their rounds say together: the best of their kinds, then some that are like
 the best of these."""
 FEWEST_VOTING_RECORDS = 16
