@@ -131,6 +131,13 @@ class TestSpark:
         assert play(plan, cluster, seed=2) == play(plan, plain, seed=2)
         cluster.close()
 
+    def test_names_with_braces_and_quotes(self, spark: SparkSession) -> None:
+        frame = spark.createDataFrame([(1, 0.25), (1, 0.75), (2, 0.5)], ["the {user}", "va`lue"])
+        table = SparkTable(frame, Layout(user=("the {user}",), value="va`lue", low=0.0, high=1.0, study="s"))
+        assert dict(table.survey().sizes) == {2: 1, 1: 1}
+        assert spark.catalog.listTables() == []
+        table.close()
+
     def test_without_a_seed(self, spark: SparkSession) -> None:
         plan, cluster = plans(USERS, BOUNDS)["duchi"], self.table(spark.createDataFrame(long_table()))
         first, second = play(plan, cluster)[0], play(plan, cluster)[0]

@@ -52,8 +52,10 @@ def _whole(session: SparkSession, question: Question, names: Sequence[str]) -> l
     """Those of the files that are files of reports from the first to the last row."""
     if _all_whole(session, question, names):
         return list(names)
+    if len(names) == 1:
+        return []
     half = len(names) // 2
-    return [name for part in (names[:half], names[half:]) if half for name in _whole(session, question, part)]
+    return _whole(session, question, names[:half]) + _whole(session, question, names[half:])
 
 
 def _all_whole(session: SparkSession, question: Question, names: Sequence[str]) -> bool:

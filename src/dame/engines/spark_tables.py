@@ -7,6 +7,7 @@ package and pyarrow (see docs/scale.md).
 from __future__ import annotations
 
 import json
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,9 +50,9 @@ class SparkTable:
 
     def __init__(self, records: DataFrame, layout: Layout) -> None:
         layout.check(_types(records), _KEY_TYPES, _VALUE_TYPES)
-        session, query = records.sparkSession, Reduction(dialect=SPARK, layout=layout).query("{records}")
-        with _setting(session, _FEWER_PARTITIONS, "true"):
-            reduced = session.sql(query, records=records)
+        session, how = records.sparkSession, Reduction(dialect=SPARK, layout=layout)
+        with _setting(session, _FEWER_PARTITIONS, "true"), _named(records) as name:
+            reduced = session.sql(how.query(name))
             self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
         self._survey: Survey | None = None
 
@@ -115,6 +116,17 @@ def _survey_from(document: dict[str, Any]) -> Survey:
 def _tallies(asked: Sequence[Asked], batches: Batches) -> object:
     packets = (packet for batch in batches for packet in batch.column("people").to_pylist())
     return [tally.to_json() for tally in tally_all(asked, map(People.unpacked, packets))]
+
+
+@contextmanager
+def _named(records: DataFrame) -> Iterator[str]:
+    """A name for a table, which queries that are made meanwhile may use."""
+    name = f"dame_{uuid.uuid4().hex}"
+    records.createTempView(name)
+    try:
+        yield name
+    finally:
+        records.sparkSession.catalog.dropTempView(name)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ STRETCHES = ((1.0, 1.0), (1.0, 0.8), (1.0, 1.25), (0.75, 1.0), (0.75, 0.8))
 """Widths to try for the windows before the last and for the last, as parts of what is best for a reader who takes the
 slope for granted."""
 EXTREMES = (STRETCHES[0], STRETCHES[-1])
+"""Those that are enough to compare sketches."""
 KINDS, NEIGHBOURS = 3, 2
 """So many sketches are compared by what all their rounds say together: the best of their kinds, then some that are like
 the best of these."""
@@ -68,7 +69,8 @@ class Design:
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
     search = _Search(brief, most_failure)
-    alone = Design(rounds=search.plain().rounds, outcome=search.plain().after.worst, failure=0.0)
+    plain = search.plain()
+    alone = Design(rounds=plain.rounds, outcome=plain.after.worst, failure=0.0)
     promising = _promising(search, most_rounds)
     if not promising:
         return alone
@@ -89,8 +91,10 @@ def _promising(search: _Search, most_rounds: int) -> list[Sketch]:
     kinds: dict[tuple[float, ...], Sketch] = {}
     for sketch in sorted(sketches, key=_score):
         kinds.setdefault(_kind(sketch), sketch)
-    best, *_ = promising = list(kinds.values())[:KINDS]
-    return [sketch for sketch in promising if len(sketch.rounds) > 1] if len(best.rounds) > 1 else []
+    chosen = list(kinds.values())[:KINDS]
+    if len(chosen[0].rounds) == 1:
+        return []
+    return [sketch for sketch in chosen if len(sketch.rounds) > 1]
 
 
 def _kind(sketch: Sketch) -> tuple[float, ...]:
