@@ -8,7 +8,7 @@ more: how many users are on either side. Both arms may also ask about the same w
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +54,15 @@ def best_pair(beliefs: Beliefs, variance: PlaceVariance, reports: float) -> tupl
     mean = few.outlook(identity, sampled=True)
     pairs = _pairs(float(weights @ mean.means[:, 0]))
     arms = [few.outlook(clipped(*(pair[arm] for pair in pairs))) for arm in (0, 1)]
-    noises = [_noise(weights @ arms[arm].means, [pair[arm] for pair in pairs], variance, reports / 2) for arm in (0, 1)]
+    noises = [
+        noise_within(weights @ arms[arm].means, [pair[arm] for pair in pairs], variance, reports / 2) for arm in (0, 1)
+    ]
     errors = _errors(few, weights, mean, arms, noises)
     best = int(np.argmin(weights @ errors**_CAUTION))
     return pairs[best], float(weights @ errors[:, best])
 
 
-def _noise(means: Floats, windows: list[Window], variance: PlaceVariance, reports: float) -> Floats:
+def noise_within(means: Floats, windows: Sequence[Window], variance: PlaceVariance, reports: float) -> Floats:
     """The variance of what an arm says of the average within each window."""
     lefts, rights = np.array(windows).T
     places = np.clip((means - lefts) / (rights - lefts), 0.0, 1.0)

@@ -25,6 +25,7 @@ from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
 from dame.protocols.whole_range import read_alone, risk_alone
 from dame.spread import HALVES, NARROWEST, WIDEST, Beliefs, Pair, Population, bell, best_pair, clipped, family
 from dame.spread.beliefs import Features
+from dame.spread.windows import noise_within
 from dame.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -241,11 +242,11 @@ def _outlook(alpha: float, users: int, widths: tuple[float, float], votes: bool,
         beliefs = _before(alpha, users, widths)
         for share in voting:
             beliefs = _expecting_votes(beliefs, alpha, crowd, users * share)
-        beliefs = _expecting_bits(beliefs, noise, crowd, HALVES, users * halves)
-        risks = []
+        asked, answering, risks = HALVES, users * halves, []
         for share in shares[votes + 1 :]:
-            pair, risk = best_pair(beliefs, noise.variance, users * share)
-            beliefs = _expecting_bits(beliefs, noise, crowd, pair, users * share)
+            beliefs = _expecting_bits(beliefs, noise, crowd, asked, answering)
+            answering = users * share
+            asked, risk = best_pair(beliefs, noise.variance, answering)
             risks.append(risk)
         errors.append(risks)
     after = tuple(float(error) for error in np.mean(errors, axis=0))
@@ -264,9 +265,7 @@ def _expecting_votes(beliefs: Beliefs, alpha: float, crowd: Population, voters: 
 def _expecting_bits(beliefs: Beliefs, noise: OneBit, crowd: Population, pair: Pair, users: float) -> Beliefs:
     means, weights = crowd
     averages = np.asarray(weights @ clipped(*pair)(means))
-    lefts, rights = np.array(pair).T
-    variances = [noise.variance(float(place)) for place in (averages - lefts) / (rights - lefts)]
-    return beliefs.after(clipped(*pair), averages, np.array(variances) * (rights - lefts) ** 2 / (users / 2))
+    return beliefs.after(clipped(*pair), averages, noise_within(averages, pair, noise.variance, users / 2))
 
 
 def _vote(brief: Brief, share: float) -> VoteRound:
