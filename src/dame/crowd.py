@@ -11,7 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.device.questions import Measure, SizeVote, Vote
+from dame.device.questions import Measure, PlaceVote, SizeVote, Vote
+from dame.device.randomisers import POSITION_STEPS
 from dame.sizes import Sizes, effective
 
 Floats = NDArray[np.float64]
@@ -33,6 +34,14 @@ def own_bins(vote: Vote, sizes: Ints, means: Floats) -> Ints:
         return bins_of(vote, means)
     starts = np.left_shift(np.int64(1), np.arange(min(vote.bins, SIZE_CLASSES), dtype=np.int64))
     return np.searchsorted(starts, sizes, side="right").astype(np.int64) - 1
+
+
+def between_places(vote: PlaceVote, means: Floats) -> tuple[Ints, Ints]:
+    """The place before each person, and how far she is on the way to the next, in steps of 2^-32."""
+    places = np.array(vote.places)
+    first = np.searchsorted(places[1:-1], means, side="right")
+    left, right = places[first], places[first + 1]
+    return first, grid_points(np.clip((means - left) / (right - left), 0.0, 1.0), POSITION_STEPS)
 
 
 def ballots(vote: Vote, sizes: Ints, means: Floats) -> Ints:

@@ -6,12 +6,14 @@ The reports are the same bytes that `dame.device` would send, one row for each p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dame import crowd
 from dame.batch import SecureWords, Words, bits, count_reports, discrete_laplace, vote_matrix
-from dame.device.questions import TAG_BYTES, Measure, Question, Vote, question_tag
+from dame.device.questions import TAG_BYTES, Measure, PlaceVote, Question, Vote, question_tag
 from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
 from dame.device.reports import report_bytes, value_range
 from dame.errors import RejectedReport
@@ -64,11 +66,15 @@ def _within_range(question: Question, payloads: Bytes) -> bool:
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         values, (low, high) = _laplace_values(payloads), value_range(question)
         return not len(values) or bool(low <= values.min() and values.max() <= high)
+    if isinstance(question, PlaceVote):
+        return bool(np.isin(payloads[:, 0], 1 << np.arange(question.bins)).all())
     padding = question.report_bits % 8  # bits beyond the last one, in the last byte, must be 0
     return not padding or not (payloads[:, -1] >> padding).any()
 
 
 def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> Bytes:
+    if isinstance(question, PlaceVote):
+        return _places(question, means, words)[:, None]
     if isinstance(question, Vote):
         first, last = crowd.marks(question, sizes, means)
         return vote_matrix(words, question.code.yes, question.code.no, question.bins, first, last).reports()
@@ -79,12 +85,34 @@ def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> B
     return np.asarray(drawn + 2 * arms.astype(np.uint8), dtype=np.uint8)[:, None]
 
 
+def _places(vote: PlaceVote, means: Floats, words: Words) -> Bytes:
+    """The one mark of each person, as a bit of a byte."""
+    drawn, marks = words.take(len(means)), np.zeros(len(means), dtype=np.uint8)
+    for ends in place_ends(vote, means):
+        marks += drawn >= ends
+    return np.left_shift(np.uint8(1), marks)
+
+
+def place_ends(vote: PlaceVote, means: Floats) -> Iterator[NDArray[np.uint64]]:
+    """For each place but the last, where the words of each person end that lead to it, exactly as on the device."""
+    first, part = crowd.between_places(vote, means)
+    span = vote.code.yes - vote.code.no
+    moved = _shifted(span, part.astype(np.uint64))
+    for place in range(vote.bins - 1):
+        extra = np.where(first < place, np.uint64(span), np.where(first == place, np.uint64(span) - moved, 0))
+        yield np.uint64((place + 1) * vote.code.no) + extra.astype(np.uint64)
+
+
 def thresholds(noise: OneBit, places: Floats) -> NDArray[np.uint64]:
     """The integer threshold of each place in the window, exactly as on the device."""
     steps = crowd.grid_points(places, POSITION_STEPS).astype(np.uint64)
-    high, low = divmod(noise.high - noise.low, POSITION_STEPS)
-    # (span · steps) >> 32 without leaving 64 bits: the upper half of the span times steps needs no shift.
-    return np.uint64(noise.low) + np.uint64(high) * steps + (np.uint64(low) * steps >> np.uint64(32))
+    return np.uint64(noise.low) + _shifted(noise.high - noise.low, steps)
+
+
+def _shifted(span: int, steps: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """(span · steps) >> 32 without leaving 64 bits: the upper half of the span times steps needs no shift."""
+    high, low = divmod(span, POSITION_STEPS)
+    return np.uint64(high) * steps + (np.uint64(low) * steps >> np.uint64(32))
 
 
 def noisy_points(question: Measure, sizes: Ints, means: Floats, drawn: Ints) -> Bytes:

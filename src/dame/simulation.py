@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dame import checks, crowd
 from dame.device.exact import WORD
-from dame.device.questions import Measure, Question, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.device.questions import Measure, PlaceVote, Question, Vote
+from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
 from dame.estimate import Estimate, to_units
 from dame.plans import Plan
 from dame.population import USERS_AT_ONCE, Chunk, Population, Reporting
@@ -61,6 +61,8 @@ def _seed(seed: int | None) -> int | None:
 
 def draw_tally(question: Question, group: Iterable[Chunk], rng: Generator) -> Tally:
     """The tally of a group's reports, drawn from exactly the law that the devices' reports would give it."""
+    if isinstance(question, PlaceVote):
+        return _place_tally(question, group, rng)
     if isinstance(question, Vote):
         return _vote_tally(question, group, rng)
     if isinstance(question.noise, OneBit):
@@ -76,6 +78,31 @@ def _vote_tally(question: Vote, group: Iterable[Chunk], rng: Generator) -> Tally
     yes, no = question.code.yes / WORD, question.code.no / WORD
     ones = rng.binomial(marked, yes) + rng.binomial(users - marked, no)
     return Tally(question=question, reports=users, sums=tuple(ones.tolist()))
+
+
+def _place_tally(question: PlaceVote, group: Iterable[Chunk], rng: Generator) -> Tally:
+    tally = Tally.zero(question)
+    for chunk in group:
+        near, part = crowd.between_places(question, chunk.means)
+        moves = part / POSITION_STEPS
+        if chunk.chances is None:
+            own = np.bincount(near + (rng.random(len(near)) < moves), minlength=question.bins)
+        else:
+            shares = [
+                np.bincount(near + step, chunk.chances * chance, question.bins)
+                for step, chance in ((0, 1 - moves), (1, moves))
+            ]
+            own = rng.multinomial(chunk.users, np.minimum(shares[0] + shares[1], 1.0) / np.sum(shares))
+        tally = tally.merge(_marked(question, own, rng))
+    return tally
+
+
+def _marked(question: PlaceVote, own: Ints, rng: Generator) -> Tally:
+    """The tally of so many people at each place: a person marks her own or, with the same chance each, another."""
+    chances = np.full((question.bins, question.bins), question.code.no / WORD)
+    np.fill_diagonal(chances, question.code.yes / WORD)
+    sums = rng.multinomial(own, chances).sum(axis=0)
+    return Tally(question=question, reports=int(own.sum()), sums=tuple(sums.tolist()))
 
 
 def _ballots(question: Vote, chunk: Chunk, rng: Generator) -> Ints:
@@ -208,6 +235,8 @@ def simulate(
 def missed(plan: Plan, played: Played, theta: float) -> bool:
     """Whether the last round measured in a window that does not hold θ (given on the inner scale)."""
     question = played.tallies[-1].question
+    if isinstance(question, PlaceVote):
+        return not question.places[0] <= theta <= question.places[-1]
     assert isinstance(question, Measure)
     z = crowd.mean_weight(question, plan.brief.sizes) * (theta - question.centre)
     return not question.left <= z <= question.right

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dame import checks
-from dame.device.questions import Measure, Question, question_id
+from dame.device.questions import Measure, PlaceVote, Question, question_id
 from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import Report, check_value, tally_entries, value_range
 from dame.errors import InvalidInput, Mismatch
@@ -105,7 +105,11 @@ def _entry_limits(question: Question) -> list[tuple[int, int]]:
 
 
 def _possible(question: Question, reports: int, sums: Sequence[int]) -> bool:
-    """Whether the sums fit each other: ones of an arm among its reports; squares no less than the sum needs."""
+    """Whether the sums fit each other: one place a report; ones of an arm among its reports; squares no less than the
+    sum needs.
+    """
+    if isinstance(question, PlaceVote):
+        return sum(sums) == reports
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         return sums[0] * sums[0] <= reports * sums[1]
     if isinstance(question, Measure) and question.dither:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dame.device.coins import Coins, SystemCoins
-from dame.device.questions import Question, Vote, question_id
+from dame.device.questions import PlaceVote, Question, Vote, question_id
 from dame.device.records import Summary, summarise
 from dame.device.reports import Report
 
@@ -29,7 +29,9 @@ def answer_with_coins(question: Question, samples: Iterable[object], coins: Coin
 
 def respond(question: Question, person: Summary, coins: Coins) -> Report:
     """The report on a person whose records are summarised already."""
-    if isinstance(question, Vote):
+    if isinstance(question, PlaceVote):
+        value = question.code.draw_between(question.own_bin(person), question.part(person), question.bins, coins)
+    elif isinstance(question, Vote):
         value = question.code.draw(*question.marks(person), question.bins, coins)
     elif question.dither:
         arm = coins.words(1)[0] >> 63

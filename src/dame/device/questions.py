@@ -1,4 +1,4 @@
-"""Questions: the public, frozen parameters of one round: a `Vote`, a `SizeVote` or a `Measure`.
+"""Questions: the public, frozen parameters of one round: a `Vote`, a `SizeVote`, a `PlaceVote` or a `Measure`.
 
 A question is checked at birth, its privacy loss included: a device that holds a question object holds one whose exact
 loss is at most the α it names. Whoever wrote the JSON, a question that would spend more cannot be built.
@@ -16,12 +16,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dame import checks
-from dame.device.exact import ln_upper, within_budget
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.exact import WORD, ln_upper, within_budget
+from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit, OneOfMany, UnaryCode, grid_point
 from dame.device.records import Summary
 from dame.errors import InvalidInput
 
 MOST_BINS = 2**20
+MOST_PLACES = 8
 MOST_RECORDS = 2**62
 TAG_BYTES = 8
 
@@ -149,6 +150,60 @@ class SizeVote(Vote):
         return {"kind": "size-vote", **_plain(self, ("bins",)), "code": code_json(self.code)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceVote(Vote):
+    """Which of these places is your mean at? One mark, drawn among the places by randomised response.
+
+    A mean between two places goes to either by the same coin, so that it is right on average; a mean beyond the outer
+    places goes to the nearer of them. Sizes play no part: everybody counts once.
+    """
+
+    places: tuple[float, ...]
+    code: OneOfMany
+    bins: int = field(default=0, init=False)
+    width: float = field(default=2.0, init=False)
+    origin: float = field(default=-1.0, init=False)
+    neighbours: int = field(default=0, init=False)
+    min_size: int = field(default=1, init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.places, (list, tuple)) or not 2 <= len(self.places) <= MOST_PLACES:
+            raise InvalidInput("places", self.places, f"a list of 2 to {MOST_PLACES} numbers")
+        places = tuple(checks.real("places", place, -1.0, 1.0) + 0.0 for place in self.places)
+        if not all(right - left >= 1e-12 for left, right in itertools.pairwise(places)):
+            raise InvalidInput("places", places, "different numbers, the smaller ones first")
+        object.__setattr__(self, "places", places)
+        object.__setattr__(self, "bins", len(places))
+        if not isinstance(self.code, OneOfMany):
+            raise InvalidInput("code", self.code, "a OneOfMany")
+        if self.code.yes + (self.bins - 1) * self.code.no != WORD:
+            raise InvalidInput("thresholds", self.code.yes, f"chances of {self.bins} places that sum to 1")
+        Vote.__post_init__(self)
+
+    def own_bin(self, person: Summary) -> int:
+        """The last place that is not to the right of a person, but never the last of all."""
+        return sum(person.mean >= place for place in self.places[1:-1])
+
+    def part(self, person: Summary) -> int:
+        """How far a person is on the way from that place to the next, in steps of 2^-32."""
+        first = self.own_bin(person)
+        left, right = self.places[first], self.places[first + 1]
+        return grid_point((person.mean - left) / (right - left), POSITION_STEPS)
+
+    def loss_ratio(self) -> Fraction:
+        """The largest likelihood ratio between any two people's reports, e^epsilon."""
+        return self.code.loss_ratio()
+
+    def to_json(self) -> dict[str, object]:
+        """The question as a JSON object: only what may differ between two such questions."""
+        return {
+            "kind": "place-vote",
+            **_plain(self, ()),
+            "places": list(self.places),
+            "code": code_json(self.code),
+        }
+
+
 @lru_cache(maxsize=256)
 def _differences(bins: int, neighbours: int) -> frozenset[tuple[int, int]]:
     """How two votes can differ: (marks only in the first, marks only in the second), the empty vote included."""
@@ -239,7 +294,7 @@ class Measure(_Asked):
 
 
 Question = Vote | Measure
-"""A SizeVote is a Vote."""
+"""A SizeVote is a Vote, and so is a PlaceVote."""
 
 
 def canonical(document: object) -> bytes:
@@ -261,7 +316,12 @@ def question_tag(question: Question) -> bytes:
 _SHARED = frozenset({"kind", "version", "study", "round", "alpha", "low", "high"})
 _VOTE = _SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
 _MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
-_KINDS = {"vote": _VOTE, "size-vote": _SHARED | {"bins", "code"}, "measure": _MEASURE}
+_KINDS = {
+    "vote": _VOTE,
+    "size-vote": _SHARED | {"bins", "code"},
+    "place-vote": _SHARED | {"places", "code"},
+    "measure": _MEASURE,
+}
 VERSION = 1
 
 
@@ -269,12 +329,14 @@ def question_from_json(document: object) -> Question:
     """The question that a JSON object describes; anything missing, unknown or out of range is an InvalidInput."""
     kind = document.get("kind") if isinstance(document, dict) else document
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidInput("question kind", kind, "'vote', 'size-vote' or 'measure'")
+        raise InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'")
     fields = dict(checks.keys("question", document, _KINDS[kind], frozenset()))
     version = fields.pop("version")
     if type(version) is not int or version != VERSION:
         raise InvalidInput("question version", version, str(VERSION))
     del fields["kind"]
+    if kind == "place-vote":
+        return PlaceVote(**{**fields, "code": choice_from_json(fields["code"])})  # type: ignore[arg-type]
     if kind != "measure":
         vote = Vote if kind == "vote" else SizeVote
         return vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]
@@ -312,8 +374,17 @@ def noise_from_json(document: object) -> OneBit | DiscreteLaplace:
 
 def code_from_json(document: object) -> UnaryCode:
     """The unary code that a JSON object describes."""
+    return UnaryCode(**_thresholds(document))
+
+
+def choice_from_json(document: object) -> OneOfMany:
+    """The choice of one mark that a JSON object describes."""
+    return OneOfMany(**_thresholds(document))
+
+
+def _thresholds(document: object) -> dict[str, int]:
     fields = checks.keys("code", document, frozenset({"yes", "no"}), frozenset())
-    return UnaryCode(yes=_unhex(fields["yes"]), no=_unhex(fields["no"]))
+    return {name: _unhex(threshold) for name, threshold in fields.items()}
 
 
 def _hex(threshold: int) -> str:

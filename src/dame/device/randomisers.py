@@ -1,8 +1,9 @@
-"""The three randomisers: each knows its exact privacy loss, and the bias and variance that it adds.
+"""The randomisers: each knows its exact privacy loss, and the bias and variance that it adds.
 
 Each turns a *position* into a report, and `debias` turns the mean of many reports back into the mean position:
 
 - `UnaryCode`: a row of marks (1 where a person votes, 0 elsewhere) becomes a row of noisy bits;
+- `OneOfMany`: a person at one of a few places, or between two of them, becomes a single mark;
 - `OneBit`: a place in the window, in [0, 1], becomes one bit;
 - `DiscreteLaplace`: a place in the window, in [0, 1], becomes a grid point plus integer noise.
 """
@@ -15,7 +16,7 @@ from fractions import Fraction
 
 from dame import checks
 from dame.device.coins import Coins, discrete_laplace
-from dame.device.exact import WORD, float_upper, ln_upper, symmetric_threshold
+from dame.device.exact import WORD, exp_lower, float_upper, ln_upper, symmetric_threshold
 from dame.errors import InvalidInput
 
 POSITION_STEPS = 2**32
@@ -95,6 +96,38 @@ class UnaryCode:
     def probability(self, mark: float) -> float:
         """Probability that a bit is 1 when the mark is 1 with probability `mark`."""
         return (self.no + mark * (self.yes - self.no)) / WORD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOfMany(UnaryCode):
+    """One mark among a few: on the person's own with probability yes/2^64, on each of the others with no/2^64.
+
+    Somebody between two neighbouring marks has the chances of either, in proportion. Privacy: ln(yes/no) between any
+    two people, since every chance lies in [no, yes]. Utility: as for `UnaryCode`, but marks exclude each other, which
+    makes them sharper. Reference: randomised response among k (Warner 1965; Kairouz, Oh, Viswanath 2014).
+    """
+
+    @classmethod
+    def spending(cls, alpha: float, count: int) -> OneOfMany:
+        """The mark among `count` that spends α: the own one as likely as α allows."""
+        no = math.ceil(WORD / (exp_lower(Fraction(checks.alpha(alpha))) + count - 1))
+        return cls(yes=WORD - (count - 1) * no, no=no)
+
+    def loss_ratio(self, gained: int = 1, lost: int = 1) -> Fraction:
+        """The largest likelihood ratio of one person over another, e^epsilon: 1 where they have the same mark."""
+        return Fraction(self.yes, self.no) if gained or lost else Fraction(1)
+
+    def ends(self, first: int, part: int, count: int) -> list[int]:
+        """Where the words end that lead to each mark, for a person `part`/2^32 of the way from `first` to the next."""
+        moved = (self.yes - self.no) * part >> 32
+        extra = [0] * first + [self.yes - self.no - moved] + [self.yes - self.no] * (count - first - 1)
+        return [(mark + 1) * self.no + more for mark, more in enumerate(extra)]
+
+    def draw_between(self, first: int, part: int, count: int, coins: Coins) -> int:
+        """A single mark as one bit of an integer, for a person `part`/2^32 of the way from `first` to the next."""
+        (word,) = coins.words(1)
+        # Everybody takes the same steps, wherever she is.
+        return 1 << sum(word >= end for end in self.ends(first, part, count)[:-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dame.device.questions import TAG_BYTES, Measure, Question, Vote, question_id, question_tag
+from dame.device.questions import TAG_BYTES, Measure, PlaceVote, Question, Vote, question_id, question_tag
 from dame.device.randomisers import DiscreteLaplace
 from dame.errors import RejectedReport
 
@@ -51,6 +51,8 @@ def check_value(question: Question, report: Report) -> None:
     low, high = value_range(question)
     if type(report.value) is not int or not low <= report.value <= high:
         raise RejectedReport("range", "its value is outside the range of this question")
+    if isinstance(question, PlaceVote) and report.value.bit_count() != 1:
+        raise RejectedReport("range", "it does not mark exactly one place")
 
 
 def value_range(question: Question) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dame import crowd
 from dame.device.assignment import round_borders
-from dame.device.questions import Question, Vote
+from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import report_bytes
 from dame.edge import Bytes, answer_many, encoded, noisy_points, tally_reports
@@ -89,9 +89,9 @@ def tally_all(asked: Sequence[Asked], parts: Iterable[People]) -> list[Tally]:
 
 def _keyed_reports(question: Question, people: People, keys: Keys) -> Bytes:
     lanes = Lanes(keys, people.hashes)
-    if isinstance(question, Vote):
+    if isinstance(question, Vote) and not isinstance(question, PlaceVote):
         return encoded(question, _keyed_votes(question, people, lanes))
-    if isinstance(question.noise, DiscreteLaplace):
+    if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         drawn = discrete_laplace(lanes, question.noise.scale)
         return encoded(question, noisy_points(question, people.sizes, people.means, drawn))
     return answer_many(question, people.sizes, people.means, NextWords(lanes))
