@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dame.audit.probe import far_noise
-from dame.device.questions import Measure, Question, SizeVote, Vote
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.reports import report_bytes, value_range
 from vectors.outcomes import (
@@ -195,11 +195,11 @@ def vote_answers() -> list[Document]:
         enough, code = question.min_size, question.code
         means = [-1.0, 1.0, question.origin + question.width, question.origin + 2 * question.width, 0.3]
         for seed, mean in enumerate(means):
-            script.append(answer_operation(name, question, _alike(question, mean, enough), seed))
+            script.append(answer_operation(name, question, alike(question, mean, enough), seed))
         for word in (0, code.no - 1, code.no, code.yes - 1, code.yes, LARGEST):
-            script.append(answer_operation(name, question, _alike(question, 0.1, enough), 0, [word] * question.bins))
+            script.append(answer_operation(name, question, alike(question, 0.1, enough), 0, [word] * question.bins))
         if enough > 1:
-            script.append(answer_operation(name, question, _alike(question, 1.0, enough - 1), 5))
+            script.append(answer_operation(name, question, alike(question, 1.0, enough - 1), 5))
     return script
 
 
@@ -209,9 +209,9 @@ def size_answers() -> list[Document]:
     for name, question in size_questions().items():
         assert isinstance(question, SizeVote)
         for seed, size in enumerate((1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 100)):
-            script.append(answer_operation(name, question, _alike(question, 0.1, size), seed))
+            script.append(answer_operation(name, question, alike(question, 0.1, size), seed))
         for word in (0, question.code.no - 1, question.code.no, question.code.yes - 1, question.code.yes, LARGEST):
-            script.append(answer_operation(name, question, _alike(question, 0.1, 6), 0, [word] * question.bins))
+            script.append(answer_operation(name, question, alike(question, 0.1, 6), 0, [word] * question.bins))
     return script
 
 
@@ -236,11 +236,11 @@ def bit_answers() -> list[Document]:
         assert isinstance(question, Measure)
         people = [(-1.0, 1), (1.0, 1), (0.0, 1), (0.2, 3), (-0.37, 30), (question.centre, 9), (0.9, 200)]
         for seed, (mean, size) in enumerate(people):
-            drawn = answer_operation(name, question, _alike(question, mean, size), seed)
+            drawn = answer_operation(name, question, alike(question, mean, size), seed)
             threshold = int(str(drawn["expect"]["threshold"]), 16)  # type: ignore[index]
             arm = [seed % 2 * LARGEST] if question.dither else []
-            script += [drawn, answer_operation(name, question, _alike(question, mean, size), 0, [*arm, threshold - 1])]
-            script.append(answer_operation(name, question, _alike(question, mean, size), 0, [*arm, threshold]))
+            script += [drawn, answer_operation(name, question, alike(question, mean, size), 0, [*arm, threshold - 1])]
+            script.append(answer_operation(name, question, alike(question, mean, size), 0, [*arm, threshold]))
     return script
 
 
@@ -251,14 +251,14 @@ def laplace_answers() -> list[Document]:
     for name, question in laplace_questions().items():
         assert isinstance(question, Measure)
         for seed, (mean, size) in enumerate([(-1.0, 1), (1.0, 1), (0.1, 4), (0.33, 100), (-0.5, 17)]):
-            script.append(answer_operation(name, question, _alike(question, mean, size), seed))
+            script.append(answer_operation(name, question, alike(question, mean, size), seed))
         for negative in (False, True):
-            script.append(answer_operation(name, question, _alike(question, 0.5, 2), 0, far_noise(60, negative)))
-        script.append(answer_operation(name, question, _alike(question, 0.5, 2), 7, minus_zero))
+            script.append(answer_operation(name, question, alike(question, 0.5, 2), 0, far_noise(60, negative)))
+        script.append(answer_operation(name, question, alike(question, 0.5, 2), 7, minus_zero))
     return script
 
 
-def _alike(question: Question, mean: float, size: int) -> list[object]:
+def alike(question: Question, mean: float, size: int) -> list[object]:
     """Records with about this mean on the inner scale, in the units of the question, slightly different."""
     middle = question.low + (mean + 1) * (question.high - question.low) / 2
     step = (question.high - question.low) * 2.0**-12
@@ -292,8 +292,12 @@ def _encodings(question: Question) -> list[bytes]:
     size = report_bytes(question) - 8
     tag = bytes.fromhex(str(question_outcome(question.to_json())["tag"]))
     order, signed = ("big", True) if low < 0 else ("little", False)
-    good = [value.to_bytes(size, order, signed=signed) for value in (low, high, (low + high) // 3)]
-    past = [value for value in (low - 1, high + 1) if _fits(value, size, signed)]
+    valid, wrong = [low, high, (low + high) // 3], [low - 1, high + 1]
+    if isinstance(question, PlaceVote):
+        # Exactly one place is marked: not none, not all, not two.
+        valid, wrong = [1 << place for place in range(question.bins)], [0, high, 3, high + 1]
+    good = [value.to_bytes(size, order, signed=signed) for value in valid]
+    past = [value for value in wrong if _fits(value, size, signed)]
     outside = [value.to_bytes(size, order, signed=signed) for value in past]
     return [
         *(tag + payload for payload in (*good, *outside)),

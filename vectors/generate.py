@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dame.device.questions import Question
 from vectors import device_scripts as device
+from vectors import place_scripts
 from vectors.outcomes import Document
 from vectors.study_scripts import plans, study_document
 
@@ -24,12 +25,20 @@ def documents() -> dict[str, Document]:
     }
     sizes = device.size_questions()
     size_votes = [*device.size_vote_refusals(), *device.size_answers(), *device.report_script(sizes)]
+    places = place_scripts.place_questions()
+    place_votes = [
+        *place_scripts.place_vote_documents(),
+        *place_scripts.place_answers(),
+        *device.bad_answers("two"),
+        *device.report_script(places),
+    ]
     everything = device.all_questions()
     scripts: dict[str, Document] = {
         "records": _document({}, device.record_script()),
         "questions": _document({}, device.question_script()),
         **{name: _document(questions, operations) for name, (questions, operations) in answers.items()},
         "answers-size-vote": _document(sizes, size_votes),
+        "answers-place-vote": _document(places, place_votes),
         "reports": _document(everything, device.report_script(everything)),
         "rounds": _document({}, device.round_script()),
         **{f"study-{name}": study_document(name, plan) for name, plan in plans().items()},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from dame.device.answer import answer_with_coins
 from dame.device.assignment import participant_hash, round_borders, round_of
-from dame.device.questions import Question, Vote, canonical, question_from_json, question_id, question_tag
+from dame.device.questions import PlaceVote, Question, Vote, canonical, question_from_json, question_id, question_tag
 from dame.device.randomisers import DiscreteLaplace, OneBit, grid_point
 from dame.device.records import HALF_GRID, grid_mean, summarise
 from dame.device.reports import Report, report_bytes
@@ -108,6 +108,10 @@ def answer_operation(
 def _steps(question: Question, records: Sequence[object], words: Sequence[int]) -> Document:
     person = summarise(records, question.low, question.high)
     steps: Document = {"size": person.size, "mean": person.mean, "words": len(words)}
+    if isinstance(question, PlaceVote):
+        first, part = question.own_bin(person), question.part(person)
+        ends = question.code.ends(first, part, question.bins)[:-1]
+        return {**steps, "bin": first, "part": part, "ends": [f"{end:016x}" for end in ends]}
     if isinstance(question, Vote):
         return {**steps, "bin": question.own_bin(person), "marks": list(question.marks(person))}
     arm = words[0] >> 63 if question.dither else 0

@@ -13,6 +13,7 @@ W = 2**64
 SHARED = {"kind", "version", "study", "round", "alpha", "low", "high"}
 VOTE = SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
 SIZE_VOTE = SHARED | {"bins", "code"}
+PLACE_VOTE = SHARED | {"places", "code"}
 MEASURE = SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
 INTEGERS = {
     "round": (0, 63), "bins": (1, 2**20), "neighbours": (0, 16), "min_size": (1, 2**62), "steps": (1, 2**24),
@@ -38,7 +39,7 @@ def clamp(x, a, b):
 
 def question(document):
     """The question of a document, checked, with doubles as doubles."""
-    kinds = {"vote": VOTE, "size-vote": SIZE_VOTE, "measure": MEASURE}
+    kinds = {"vote": VOTE, "size-vote": SIZE_VOTE, "place-vote": PLACE_VOTE, "measure": MEASURE}
     require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
     require(document.keys() == kinds[document["kind"]])
     require(type(document["version"]) is int and document["version"] == 1)
@@ -53,6 +54,9 @@ def question(document):
     if q["kind"] != "measure":
         q["code"] = thresholds(q["code"], {"yes", "no"})
         require(q["code"]["no"] < q["code"]["yes"])
+        if q["kind"] == "place-vote":
+            q["places"] = places_of(q["places"])
+            require(q["code"]["yes"] + (len(q["places"]) - 1) * q["code"]["no"] == W)
         require(vote_loss(q) <= exp_below(q["alpha"]))
         return q
     require(q["right"] - q["left"] >= 1e-12)
@@ -100,6 +104,13 @@ def noise_of(document):
     return {"kind": "laplace", **{name: integer(value, *INTEGERS[name]) for name, value in rest.items()}}
 
 
+def places_of(values):
+    require(isinstance(values, list) and 2 <= len(values) <= 8)
+    places = [double(value, -1, 1) for value in values]
+    require(all(places[i + 1] - places[i] >= 1e-12 for i in range(len(places) - 1)))
+    return places
+
+
 def exp_below(alpha):
     unit, x = 2**256, Fraction(alpha)
     total, term, order = 0, unit, 0
@@ -117,6 +128,8 @@ def honest(noise, alpha):
 
 
 def vote_loss(q):
+    if q["kind"] == "place-vote":
+        return Fraction(q["code"]["yes"], q["code"]["no"])
     reach = q.get("neighbours", 0)
     few = min(q["bins"], 4 * reach + 2)
     votes = [set(range(max(j - reach, 0), min(j + reach, few - 1) + 1)) for j in range(few)] + [set()]
@@ -138,6 +151,8 @@ def written(q):
 def canonical(value):
     if isinstance(value, dict):
         return "{" + ",".join(f"{canonical(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
     if value is None:
         return "null"
     if isinstance(value, str):
@@ -176,7 +191,7 @@ def identity(q):
 
 def value_bits(q):
     if q["kind"] != "measure":
-        return q["bins"]
+        return len(q["places"]) if q["kind"] == "place-vote" else q["bins"]
     if q["noise"]["kind"] == "one-bit":
         return 2 if q["dither"] else 1
     return (q["noise"]["steps"] + 45 * q["noise"]["scale"]).bit_length() + 1
@@ -207,6 +222,8 @@ def answer(q, records, coins):
     if q["kind"] == "size-vote":
         own = min(size.bit_length(), q["bins"]) - 1
         value = sum(1 << j for j in range(q["bins"]) if next(words) < q["code"]["yes" if j == own else "no"])
+    elif q["kind"] == "place-vote":
+        value = place_value(q, mean, next(words))
     elif q["kind"] == "vote":
         value = vote_value(q, size, mean, words)
     elif q["noise"]["kind"] == "one-bit":
@@ -224,6 +241,24 @@ def vote_value(q, size, mean, words):
     marked = range(max(bin_ - q["neighbours"], 0), min(bin_ + q["neighbours"], q["bins"] - 1) + 1)
     marked = marked if size >= q["min_size"] else ()
     return sum(1 << j for j in range(q["bins"]) if next(words) < q["code"]["yes" if j in marked else "no"])
+
+
+def place_value(q, mean, word):
+    """The words are dealt out from the left: to each place `no` of them, and the rest to the two around the mean."""
+    places, no, extra = q["places"], q["code"]["no"], q["code"]["yes"] - q["code"]["no"]
+    first = 0
+    while first < len(places) - 2 and places[first + 1] <= mean:
+        first += 1
+    way = clamp((mean - places[first]) / (places[first + 1] - places[first]), 0.0, 1.0)
+    moved = extra * nearest(way, 2**32) // 2**32
+    shares = [no] * len(places)
+    shares[first] += extra - moved
+    shares[first + 1] += moved
+    place = 0
+    while word >= shares[place]:
+        word -= shares[place]
+        place += 1
+    return 1 << place
 
 
 def position(q, size, mean, centre):
@@ -301,6 +336,8 @@ def decode(q, encoded):
     if is_signed(q):
         low, high = -45 * q["noise"]["scale"], q["noise"]["steps"] + 45 * q["noise"]["scale"]
     if not low <= value <= high:
+        raise Refused("range")
+    if q["kind"] == "place-vote" and bin(value).count("1") != 1:
         raise Refused("range")
     return value
 

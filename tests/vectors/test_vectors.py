@@ -33,7 +33,8 @@ CLOSE = 1e-12
 DEVICE_OPERATIONS = {"question", "summarise", "answer", "decode", "round"}
 OPERATIONS = DEVICE_OPERATIONS | {"tally", "merge", "plan", "next"}
 STEPS = {
-    "size", "mean", "words", "bin", "marks", "weight", "arm", "position", "threshold", "grid_point", "value", "report",
+    "size", "mean", "words", "bin", "marks", "part", "ends", "weight", "arm", "position", "threshold", "grid_point",
+    "value", "report",
 }  # fmt: skip
 
 ALL = [(name, index) for name, file in FILES.items() for index in range(len(file["operations"]))]
@@ -62,6 +63,8 @@ def test_the_files_are_as_the_generator_writes_them(name):
 
 def test_there_is_a_file_for_every_kind_and_protocol():
     assert {f"study-{protocol}" for protocol in PROTOCOLS} <= FILES.keys()
+    kinds = {question["kind"] for file in FILES.values() for question in file["questions"].values()}
+    assert kinds == {"vote", "size-vote", "place-vote", "measure"}
     counts = Counter(operation["op"] for file in FILES.values() for operation in file["operations"])
     assert counts.keys() == OPERATIONS
     refused = Counter(
@@ -263,13 +266,18 @@ def test_that_device_imports_nothing_of_this_package():
 # --- the replay would notice
 
 
-@pytest.mark.parametrize("name", ["answers-vote", "answers-one-bit", "answers-laplace", "reports", "rounds"])
+CHANGED = [
+    "answers-vote", "answers-size-vote", "answers-place-vote", "answers-one-bit", "answers-laplace", "reports", "rounds",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGED)
 def test_a_changed_outcome_is_noticed(name):
     file = FILES[name]
     for operation in file["operations"]:
         if "error" in operation["expect"] or "tally" in operation["expect"]:
             continue
-        key = "report" if operation["op"] == "answer" else "value" if operation["op"] == "decode" else "hash"
+        key = {"answer": "report", "decode": "value", "question": "id"}.get(operation["op"], "hash")
         changed = copy.deepcopy(operation)
         changed["expect"][key] = "00"
         assert replayed(file, changed) != changed["expect"]

@@ -55,6 +55,10 @@ function wordsOf(stored) {
 
 function onTheWay(question, person, stored) {
   const common = { size: BigInt(person.size), mean: person.mean, words: BigInt(stored.length / 16) };
+  if (question.kind === "place-vote") {
+    const ends = steps.ends(question, person).slice(0, -1).map(hex16);
+    return { ...common, bin: BigInt(steps.ownBin(question, person)), part: steps.part(question, person), ends };
+  }
   if (question.kind !== "measure") {
     return {
       ...common,

@@ -22,6 +22,7 @@ export function answerWithCoins(question, records, coins) {
 }
 
 function drawn(question, person, coins) {
+  if (question.kind === "place-vote") return votedPlace(question, person, coins);
   if (isVote(question)) return votedBits(question, person, coins);
   if (question.noise.kind === "laplace") return noisyPoint(question, person, coins);
   const arm = question.dither ? coins.words(1)[0] >> 63n : 0n;
@@ -34,14 +35,17 @@ function drawn(question, person, coins) {
 /** The first and the last bin that a person votes for; [1, 0] when for none. */
 export function marks(question, person) {
   const own = ownBin(question, person);
-  if (question.kind === "size-vote") return [own, own];
+  if (question.kind !== "vote") return [own, own];
   const around = marksAround(question, own);
   return BigInt(person.size) >= question.min_size ? around : [1, 0];
 }
 
-/** The one bin that a person belongs to: by her mean, or by her number of records, in classes 1, 2 – 3, 4 – 7, … */
+/** The one bin that a person belongs to: by her mean, or by her number of records, in classes 1, 2 – 3, 4 – 7, …
+ *
+ * Of places, the last one that is not to the right of her mean, but never the last of all. */
 export function ownBin(question, { size, mean }) {
   if (question.kind === "vote") return binOf(question, mean);
+  if (question.kind === "place-vote") return question.places.slice(1, -1).filter((place) => mean >= place).length;
   return Math.min(bitLength(BigInt(size)), Number(question.bins)) - 1;
 }
 
@@ -64,6 +68,34 @@ function votedBits(question, person, coins) {
     return word < limit ? "1" : "0";
   });
   return BigInt(`0b${bits.reverse().join("")}`);
+}
+
+// --- places
+
+/** How far a person is on the way from her place to the next, in steps of 2^-32. */
+export function part(question, person) {
+  const first = ownBin(question, person);
+  const [left, right] = question.places.slice(first, first + 2);
+  return gridPoint(clamp((person.mean - left) / (right - left), 0, 1), 2 ** 32);
+}
+
+/** Where the words end that lead to each place, for this person; the last end is 2^64. */
+export function ends(question, person) {
+  const { yes, no } = question.code;
+  const first = ownBin(question, person);
+  const moved = ((yes - no) * part(question, person)) >> 32n;
+  return question.places.map((_, place) => {
+    const before = BigInt(place + 1) * no;
+    if (place < first) return before;
+    return place === first ? before + (yes - no) - moved : before + (yes - no);
+  });
+}
+
+function votedPlace(question, person, coins) {
+  const [word] = coins.words(1);
+  // Everybody takes the same steps, wherever she is.
+  const passed = ends(question, person).filter((end) => word >= end);
+  return 1n << BigInt(passed.length);
 }
 
 // --- measurements

@@ -1,4 +1,4 @@
-// Questions: the public, frozen parameters of one round. Three kinds: `vote`, `size-vote` and `measure`.
+// Questions: the public, frozen parameters of one round. Four kinds: `vote`, `size-vote`, `place-vote` and `measure`.
 //
 // A question is checked when it is read, its privacy loss included: whoever wrote the document, a question that would
 // spend more than its α cannot be built. Its fields have the names of the document; integers are BigInts.
@@ -14,6 +14,7 @@ const SHARED = ["kind", "version", "study", "round", "alpha", "low", "high"];
 const OWN = {
   vote: ["bins", "width", "origin", "neighbours", "min_size", "code"],
   "size-vote": ["bins", "code"],
+  "place-vote": ["places", "code"],
   measure: ["centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"],
 };
 const INTEGERS = {
@@ -39,18 +40,19 @@ const DOUBLES = {
   least_weight: [0, 1e12],
   dither: [0, 2],
 };
-const READ = { study: (text) => printable("study", text, 128), code: codeOf, noise: noiseOf };
+const MOST_PLACES = 8;
+const READ = { study: (text) => printable("study", text, 128), places: placesOf, code: codeOf, noise: noiseOf };
 
-/** Whether a question asks for marks: in the bin of a mean, or in the class of a number of records. */
+/** Whether a question asks for marks: in the bin of a mean, in the class of a number of records, or at a place. */
 export function isVote({ kind }) {
-  return kind === "vote" || kind === "size-vote";
+  return kind !== "measure";
 }
 
 /** The question that a document (of `parse`) describes; InvalidInput for anything missing, unknown or out of range. */
 export function questionOf(document) {
   const kind = document !== null && typeof document === "object" ? document.kind : document;
   if (typeof kind !== "string" || !Object.hasOwn(OWN, kind)) {
-    throw new InvalidInput("question kind", kind, "'vote', 'size-vote' or 'measure'");
+    throw new InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'");
   }
   const names = [...SHARED, ...OWN[kind]];
   keys("question", document, names);
@@ -58,7 +60,9 @@ export function questionOf(document) {
   checkPairs(question);
   checkBudget(question);
   const text = canonical(written(question));
-  return Object.freeze({ ...question, canonical: text, id: toHex(sha256(utf8(text))) });
+  // Every vote has `bins`, but the document of a place vote does not say them: they are its places.
+  const bins = kind === "place-vote" ? { bins: BigInt(question.places.length) } : {};
+  return Object.freeze({ ...question, ...bins, canonical: text, id: toHex(sha256(utf8(text))) });
 }
 
 function field(name, value) {
@@ -66,6 +70,17 @@ function field(name, value) {
   if (name in INTEGERS) return whole(name, value, ...INTEGERS[name]);
   if (name in DOUBLES) return real(name, value, ...DOUBLES[name]);
   return READ[name](value);
+}
+
+function placesOf(list) {
+  if (!Array.isArray(list) || !(2 <= list.length && list.length <= MOST_PLACES)) {
+    throw new InvalidInput("places", list, `a list of 2 to ${MOST_PLACES} numbers`);
+  }
+  const places = list.map((place) => real("places", place, -1, 1));
+  if (!places.every((place, index) => index === 0 || place - places[index - 1] >= 1e-12)) {
+    throw new InvalidInput("places", places, "different numbers, the smaller ones first");
+  }
+  return Object.freeze(places);
 }
 
 function thresholds(what, document, names) {
@@ -107,6 +122,7 @@ function checkPairs(question) {
       "two different numbers, the smaller one first",
     );
   }
+  if (question.kind === "place-vote") checkSum(question);
   if (isVote(question)) return;
   if (!(question.right - question.left >= 1e-12)) {
     throw new InvalidInput(
@@ -120,6 +136,12 @@ function checkPairs(question) {
   }
 }
 
+function checkSum({ places, code }) {
+  if (code.yes + BigInt(places.length - 1) * code.no !== WORD) {
+    throw new InvalidInput("thresholds", code.yes, `chances of ${places.length} places that sum to 1`);
+  }
+}
+
 // --- what a question spends
 
 function checkBudget(question) {
@@ -130,9 +152,10 @@ function checkBudget(question) {
 }
 
 function honest(question) {
-  if (isVote(question))
-    return voteRatios(question).every(([up, down]) => withinBudget(up, down, question.alpha));
-  const { noise, alpha } = question;
+  const { kind, code, noise, alpha } = question;
+  // The chance of any place lies between `no` and `yes`, wherever a person is.
+  if (kind === "place-vote") return withinBudget(code.yes, code.no, alpha);
+  if (isVote(question)) return voteRatios(question).every(([up, down]) => withinBudget(up, down, alpha));
   if (noise.kind === "laplace") {
     const [numerator, denominator] = fractionOf(alpha);
     return noise.steps * denominator <= numerator * noise.scale;

@@ -1,8 +1,8 @@
 // Reports: all that ever leaves a device, and the strict codec of their bytes.
 //
 // A report is 8 bytes that name the question, then the value in as few bytes as hold it: the bits of a vote, bin j as
-// bit j mod 8 of byte ⌊j/8⌋; a single bit, with a dither the arm as bit 1; or a noisy grid point as a big-endian two's
-// complement integer.
+// bit j mod 8 of byte ⌊j/8⌋ (of a vote for places, exactly one bit is 1); a single bit, with a dither the arm as bit 1;
+// or a noisy grid point as a big-endian two's complement integer.
 
 import { fromHex, fromInteger, toHex, toInteger } from "./bytes.js";
 import { bitLength } from "./coins.js";
@@ -64,6 +64,8 @@ function checkRange(question, value) {
   const [low, high] = valueRange(question);
   if (!(low <= value && value <= high))
     throw new RejectedReport("range", "its value is outside the range of this question");
+  if (question.kind === "place-vote" && (value === 0n || (value & (value - 1n)) !== 0n))
+    throw new RejectedReport("range", "it does not mark exactly one place");
 }
 
 function isSigned(question) {
