@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from dame.device.questions import PlaceVote, Question
+from dame.device.questions import PlaceVote, Question, code_json
 from dame.device.randomisers import OneOfMany
 from dame.device.records import summarise
 from vectors.device_scripts import LARGEST, alike
@@ -61,12 +61,14 @@ def place_vote_documents() -> list[Document]:
 
 def _bad_places() -> list[Document]:
     lists: list[object] = [
-        [], [0.0], [0.1 * place for place in range(9)], None, 3, "0.5", {"0": -0.5, "1": 0.125, "2": 0.25},
+        [], [0.0], None, 3, "0.5", {"0": -0.5, "1": 0.125, "2": 0.25},
         [-0.5, 0.25, 0.125], [0.25, 0.125, -0.5], [-0.5, 0.125, 0.125], [-0.0, 0.0, 0.25], [0.0, 9e-13, 0.25],
         [-1.5, 0.125, 0.25], [-0.5, 0.125, 1.0000000000000002], [-0.5, "0.125", 0.25], [-0.5, None, 0.25],
         [-0.5, True, 0.25], [-0.5, [0.125], 0.25], [-0.5, 0.25], [-0.5, 0.125, 0.25, 0.5],
     ]  # fmt: skip
-    return [{"places": places} for places in lists]
+    # One place too many, whose chances would be right.
+    nine = {"places": [0.1 * place for place in range(9)], "code": code_json(OneOfMany.spending(22 / 35, 9))}
+    return [*({"places": places} for places in lists), nine]
 
 
 def _bad_codes() -> list[Document]:
