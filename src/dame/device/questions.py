@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 from dame import checks
 from dame.device.exact import WORD, ln_upper, within_budget
@@ -69,6 +70,8 @@ class Vote(_Asked):
     neighbours: int = 0
     min_size: int = 1
     code: UnaryCode
+    # Exactly this kind, no kind of it: the loss that a code claims holds for the coins of its own kind only.
+    code_kind: ClassVar[type[UnaryCode]] = UnaryCode
 
     def __post_init__(self) -> None:
         self._check()
@@ -77,8 +80,8 @@ class Vote(_Asked):
         self._set_real("origin", -1.0, 1.0)
         self._set_whole("neighbours", 0, 16)
         self._set_whole("min_size", 1, MOST_RECORDS)
-        if not isinstance(self.code, UnaryCode):
-            raise InvalidInput("code", self.code, "a UnaryCode")
+        if type(self.code) is not self.code_kind:
+            raise InvalidInput("code", self.code, f"a {self.code_kind.__name__}")
         if not within_budget(self.loss_ratio(), self.alpha):
             raise InvalidInput(
                 "thresholds", self.epsilon(), f"such that the privacy loss is at most alpha = {self.alpha}"
@@ -160,6 +163,7 @@ class PlaceVote(Vote):
 
     places: tuple[float, ...]
     code: OneOfMany
+    code_kind: ClassVar[type[UnaryCode]] = OneOfMany
     bins: int = field(default=0, init=False)
     width: float = field(default=2.0, init=False)
     origin: float = field(default=-1.0, init=False)
@@ -174,11 +178,9 @@ class PlaceVote(Vote):
             raise InvalidInput("places", places, "different numbers, the smaller ones first")
         object.__setattr__(self, "places", places)
         object.__setattr__(self, "bins", len(places))
-        if not isinstance(self.code, OneOfMany):
-            raise InvalidInput("code", self.code, "a OneOfMany")
+        Vote.__post_init__(self)
         if self.code.yes + (self.bins - 1) * self.code.no != WORD:
             raise InvalidInput("thresholds", self.code.yes, f"chances of {self.bins} places that sum to 1")
-        Vote.__post_init__(self)
 
     def own_bin(self, person: Summary) -> int:
         """The last place that is not to the right of a person, but never the last of all."""
