@@ -1,11 +1,14 @@
-"""Hypothesis strategies: valid questions of every kind, people, and JSON of any shape."""
+"""Hypothesis strategies: valid questions of every kind, values of their reports, people, and JSON of any shape."""
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import MOST_PLACES, Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
+from dame.device.reports import value_range
 
 alphas = st.one_of(st.floats(1e-6, 32.0), st.sampled_from([1e-6, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0]))
 studies = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12).filter(str.isprintable)
@@ -83,5 +86,33 @@ def measures(draw: st.DrawFn) -> Measure:
     )
 
 
+def _apart(places: list[float]) -> bool:
+    return all(right - left >= 1e-12 for left, right in itertools.pairwise(places))
+
+
+@st.composite
+def place_votes(draw: st.DrawFn, most_places: int = MOST_PLACES) -> PlaceVote:
+    alpha = draw(alphas)
+    low, high = draw(bounds())
+    places = draw(st.lists(means, min_size=2, max_size=most_places, unique=True).map(sorted).filter(_apart))
+    return PlaceVote(
+        study=draw(studies),
+        round=draw(st.integers(0, 63)),
+        alpha=alpha,
+        low=low,
+        high=high,
+        places=tuple(places),
+        code=OneOfMany.spending(alpha, len(places)),
+    )
+
+
 def questions() -> st.SearchStrategy[Question]:
-    return st.one_of(votes(), size_votes(), measures())
+    return st.one_of(votes(), size_votes(), place_votes(), measures())
+
+
+def values_of(question: Question) -> st.SearchStrategy[int]:
+    """Values of reports that a device could send."""
+    if isinstance(question, PlaceVote):
+        return st.integers(0, question.bins - 1).map(lambda place: 1 << place)
+    low, high = value_range(question)
+    return st.one_of(st.integers(low, high), st.sampled_from([low, high, 0]))

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from dame.device import answer
 from dame.device.answer import answer_with_coins, respond
-from dame.device.questions import Measure, Vote, question_id
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode, grid_point
+from dame.device.questions import Measure, PlaceVote, Vote, question_id
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode, grid_point
 from dame.device.records import HALF_GRID, Summary, grid_mean, summarise
-from dame.device.reports import Report, value_range
+from dame.device.reports import Report, check_value
 from dame.errors import BadRecords, DameError
 from tests.device.sources import CountingCoins, SeededCoins
-from tests.device.strategies import bounds, measures, questions, votes
+from tests.device.strategies import bounds, measures, place_votes, questions, votes
 
 LOW, HIGH = 0.0, 10.0
 VOTE = Vote(
@@ -35,7 +35,10 @@ BIT = Measure(
 )  # fmt: skip
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
 ARMS = dataclasses.replace(BIT, dither=0.5)
-QUESTIONS = (VOTE, BIT, GRID, ARMS)
+PLACES = PlaceVote(
+    study="s", round=0, alpha=1.0, low=LOW, high=HIGH, places=(-0.5, 0.0, 0.75), code=OneOfMany.spending(1.0, 3)
+)
+QUESTIONS = (VOTE, BIT, GRID, ARMS, PLACES)
 SECRET = 8.7654321
 SECRET_DIGITS = "8.7654321"
 
@@ -125,8 +128,7 @@ def test_arrays_of_whole_numbers_are_read(dtype):
 @given(questions(), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.integers(0, 2**32))
 def test_a_report_is_never_outside_its_support(question, values, seed):
     report = answer_with_coins(question, values, SeededCoins(seed))
-    low, high = value_range(question)
-    assert low <= report.value <= high
+    check_value(question, report)
     assert report.question == question_id(question)
 
 
@@ -151,6 +153,13 @@ def test_a_bit_uses_as_many_words_whatever_the_data(question, values, seed):
     coins = CountingCoins(seed)
     answer_with_coins(question, values, coins)
     assert coins.used == (2 if question.dither else 1)
+
+
+@given(place_votes(), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9), st.integers(0, 99))
+def test_a_vote_for_a_place_uses_one_word_whatever_the_data(question, values, seed):
+    coins = CountingCoins(seed)
+    answer_with_coins(question, values, coins)
+    assert coins.used == 1
 
 
 @given(st.floats(-1, 1), st.integers(1, 1000), st.integers(0, 1000))

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from dame.device import question_from_json, question_id
 from dame.device.exact import WORD
-from dame.device.questions import MOST_BINS, MOST_RECORDS, Measure, Vote, canonical, question_tag
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import MOST_BINS, MOST_RECORDS, Measure, PlaceVote, Vote, canonical, question_tag
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.errors import InvalidInput
 from tests.device.strategies import json_values, questions
 
@@ -32,7 +32,11 @@ BIT = Measure(
 )  # fmt: skip
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(ALPHA), cap=None)
 ARMS = dataclasses.replace(BIT, dither=0.25)
-QUESTIONS = (VOTE, BIT, GRID, ARMS)
+PLACES = PlaceVote(
+    study="sleep", round=2, alpha=ALPHA, low=0.0, high=10.0, places=(-0.5, 0.0, 0.25),
+    code=OneOfMany.spending(ALPHA, 3),
+)  # fmt: skip
+QUESTIONS = (VOTE, BIT, GRID, ARMS, PLACES)
 
 NOT_NUMBERS = (math.nan, True, False, "1", None, [1], {}, 1j)
 NOT_FINITE = (math.inf, -math.inf)
@@ -85,6 +89,7 @@ def test_marking_more_bins_than_the_code_allows_cannot_be_built():
 def test_a_lower_alpha_than_the_noise_spends_cannot_be_built():
     refused(BIT, alpha=math.nextafter(BIT.epsilon(), 0) - 1e-12)
     refused(GRID, alpha=math.nextafter(GRID.epsilon(), 0) - 1e-12)
+    refused(PLACES, alpha=math.nextafter(PLACES.epsilon(), 0) - 1e-12)
 
 
 # --- refusals at birth: fields
@@ -155,7 +160,9 @@ def test_a_measure_refuses_fields_out_of_range(question, field, values):
         refused(question, **{field: value})
 
 
-@pytest.mark.parametrize(("question", "field"), [(VOTE, "code"), (BIT, "noise"), (GRID, "noise"), (ARMS, "noise")])
+@pytest.mark.parametrize(
+    ("question", "field"), [(VOTE, "code"), (PLACES, "code"), (BIT, "noise"), (GRID, "noise"), (ARMS, "noise")]
+)
 @pytest.mark.parametrize("wrong", [None, 1, "laplace", {}, UnaryCode.optimised(1.0), OneBit.spending(1.0)])
 def test_a_randomiser_of_another_kind_is_refused(question, field, wrong):
     if isinstance(wrong, type(getattr(question, field))) or (field == "noise" and isinstance(wrong, OneBit)):
@@ -225,9 +232,12 @@ def test_every_field_counts_for_the_identity(question):
         "neighbours": 0, "min_size": 8, "centre": 0.5, "left": -1.5, "right": 2.5, "cap": 3.0, "between_sd": 0.2,
         "dither": 0.1,
         "least_weight": 0.5,
+        "places": (-0.5, 0.0, 0.5),
         "code": UnaryCode(yes=WORD // 2 + 5, no=WORD // 2 - 5), "noise": OneBit(low=WORD // 2, high=WORD // 2 + 9),
     }  # fmt: skip
-    fields = [field.name for field in dataclasses.fields(question)]
+    if isinstance(question, PlaceVote):
+        changed["code"] = OneOfMany(yes=question.code.yes - 2, no=question.code.no + 1)
+    fields = [field.name for field in dataclasses.fields(question) if field.init]
     if isinstance(getattr(question, "noise", None), DiscreteLaplace):
         fields.remove("dither")
     others = {question_id(dataclasses.replace(question, **{name: changed[name]})) for name in fields}
@@ -299,7 +309,10 @@ def test_arbitrary_json_is_invalid_input_and_nothing_else(document):
         question_from_json(document)
 
 
-@given(st.sampled_from(["vote", "measure", "ballot"]), st.dictionaries(st.text(max_size=10), json_values, max_size=6))
+@given(
+    st.sampled_from(["vote", "place-vote", "measure", "ballot"]),
+    st.dictionaries(st.text(max_size=10), json_values, max_size=6),
+)
 def test_an_object_that_only_claims_to_be_a_question_is_invalid_input(kind, document):
     with pytest.raises(InvalidInput):
         question_from_json({**document, "kind": kind})
@@ -312,6 +325,8 @@ def test_a_threshold_that_is_not_16_hexadecimal_digits_is_refused(threshold):
     with pytest.raises(InvalidInput):
         question_from_json({**VOTE.to_json(), "code": {"yes": threshold, "no": threshold}})
     with pytest.raises(InvalidInput):
+        question_from_json({**PLACES.to_json(), "code": {"yes": threshold, "no": threshold}})
+    with pytest.raises(InvalidInput):
         question_from_json({**BIT.to_json(), "noise": {"kind": "one-bit", "low": threshold, "high": threshold}})
 
 
@@ -322,6 +337,8 @@ def test_json_that_asks_for_more_than_alpha_is_refused():
         question_from_json(document)
     with pytest.raises(InvalidInput, match="privacy loss"):
         question_from_json({**GRID.to_json(), "alpha": 0.1})
+    with pytest.raises(InvalidInput, match="privacy loss"):
+        question_from_json({**PLACES.to_json(), "alpha": 0.1})
 
 
 def test_a_question_is_frozen():

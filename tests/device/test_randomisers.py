@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,8 +17,15 @@ from hypothesis import strategies as st
 from dame.device import randomisers
 from dame.device.coins import ReplayCoins
 from dame.device.exact import WORD
-from dame.device.questions import Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode, grid_point
+from dame.device.questions import PlaceVote, Vote
+from dame.device.randomisers import (
+    POSITION_STEPS,
+    DiscreteLaplace,
+    OneBit,
+    OneOfMany,
+    UnaryCode,
+    grid_point,
+)
 from dame.errors import InvalidInput
 from tests.device.enumeration import exact_law, is_private, laplace_loss, largest_ratio
 from tests.device.sources import SeededCoins
@@ -55,6 +63,44 @@ def unary_case(code: UnaryCode, alpha: float, made_by: Callable[..., object], ne
         inputs=(0.0, 1.0),
         law=lambda x: chances[int(x)],
     )
+
+
+def one_of_many_case(alpha: float, count: int) -> Case:
+    """The mark at a place, for people at a part of the way to it; the loss is enumerated over all marks."""
+    code = OneOfMany.spending(alpha, count)
+    places = tuple(place / 8 for place in range(count))
+    question = PlaceVote(study="s", round=0, alpha=alpha, places=places, code=code)
+
+    def law(x: float) -> Mapping[int, Fraction]:
+        chance = Fraction(chances(code, 0, int(x * POSITION_STEPS), count)[1], WORD)
+        return {1: chance, 0: 1 - chance}
+
+    return Case(
+        randomiser=code,
+        alpha=alpha,
+        made_by=OneOfMany.spending,
+        claimed=question.epsilon(),
+        exact_loss=log(largest_ratio(mark_law(code, *person, count) for person in people_between(count))),
+        inputs=(0.0, 0.25, 0.5, 1.0),
+        law=law,
+    )
+
+
+def people_between(count: int) -> list[tuple[int, int]]:
+    """The place before a person, and her part of the way to the next."""
+    parts = (0, 1, 2**31, 2**32 - 1, 2**32)
+    return list(itertools.product(range(count - 1), parts))
+
+
+def chances(code: OneOfMany, first: int, part: int, count: int) -> list[int]:
+    """How many words lead to each mark."""
+    return [end - start for start, end in itertools.pairwise((0, *code.ends(first, part, count)))]
+
+
+def mark_law(code: OneOfMany, first: int, part: int, count: int) -> Mapping[int, Fraction]:
+    """The law of a mark, by running through all cells of words."""
+    ends = code.ends(first, part, count)
+    return exact_law(lambda coins: code.draw_between(first, part, count, coins), 1, ends)
 
 
 def one_bit_case(alpha: float) -> Case:
@@ -106,6 +152,7 @@ def log(ratio: Fraction | float) -> mpmath.mpf:
 CASES = [
     *(unary_case(UnaryCode.symmetric(alpha, marks=3), alpha, UnaryCode.symmetric, 1) for alpha in ALPHAS),
     *(unary_case(UnaryCode.optimised(alpha), alpha, UnaryCode.optimised, 0) for alpha in ALPHAS),
+    *(one_of_many_case(alpha, count) for alpha in ALPHAS for count in (2, 3)),
     *(one_bit_case(alpha) for alpha in ALPHAS),
     *(laplace_case(alpha) for alpha in ALPHAS),
 ]
@@ -205,6 +252,49 @@ def test_unary_bits_are_words_below_their_threshold(yes, data):
     assert coins.exhausted
 
 
+@st.composite
+def choices(draw: st.DrawFn) -> tuple[OneOfMany, int]:
+    """Any code whose chances sum to one, and the number of its marks."""
+    count = draw(st.integers(2, 8))
+    no = draw(st.integers(1, (WORD - 1) // count))
+    return OneOfMany(yes=WORD - (count - 1) * no, no=no), count
+
+
+@given(choices(), st.data())
+def test_the_chances_of_marks_are_exact_shares_of_the_words(pair, data):
+    """Unbiased in integers: beyond `no` each, all the words are with the two marks around a person, by her part."""
+    code, count = pair
+    first, part = data.draw(st.integers(0, count - 2)), data.draw(st.integers(0, 2**32))
+    span, words = code.yes - code.no, chances(code, first, part, count)
+    beyond = [chance - code.no for chance in words]
+    assert sum(words) == WORD
+    assert sum(beyond) == span
+    assert beyond[first + 1] == span * part // 2**32
+    assert beyond[first] == span - beyond[first + 1]
+    assert not any(beyond[:first] + beyond[first + 2 :])
+    assert all(code.no <= chance <= code.yes for chance in words)
+
+
+@given(choices(), st.data())
+def test_a_mark_changes_where_its_words_end(pair, data):
+    code, count = pair
+    first, part = data.draw(st.integers(0, count - 2)), data.draw(st.integers(0, 2**32))
+    law = mark_law(code, first, part, count)
+    expected = {1 << mark: Fraction(c, WORD) for mark, c in enumerate(chances(code, first, part, count))}
+    assert law == expected
+
+
+@pytest.mark.parametrize("count", range(2, 9))
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_mark_among_any_number_spends_its_budget_and_no_more(alpha, count):
+    code = OneOfMany.spending(alpha, count)
+    further = OneOfMany(yes=code.yes + count - 1, no=code.no - 1)
+    ratio = largest_ratio(mark_law(code, *person, count) for person in people_between(count))
+    assert ratio == code.loss_ratio()
+    assert is_private(ratio, alpha)
+    assert not is_private(further.loss_ratio(), alpha)
+
+
 @given(st.integers(1, WORD - 2), st.data())
 def test_the_threshold_of_a_bit_never_leaves_its_range_whatever_the_place(low, data):
     noise = OneBit(low=low, high=data.draw(st.integers(low + 1, WORD - 1)))
@@ -274,7 +364,13 @@ def test_laplace_refuses_a_grid_or_scale_out_of_range(steps, scale):
 @pytest.mark.parametrize("alpha", [0, -1, 9e-7, 32.001, math.nan, math.inf, -math.inf, True, "1", None, 1e6])
 @pytest.mark.parametrize(
     "make",
-    [OneBit.spending, DiscreteLaplace.spending, UnaryCode.optimised, lambda a: UnaryCode.symmetric(a, marks=3)],
+    [
+        OneBit.spending,
+        DiscreteLaplace.spending,
+        UnaryCode.optimised,
+        lambda a: UnaryCode.symmetric(a, marks=3),
+        lambda a: OneOfMany.spending(a, 3),
+    ],
 )
 def test_a_budget_out_of_range_is_refused(make, alpha):
     with pytest.raises(InvalidInput, match="alpha must be a number from 1e-06 to 32"):

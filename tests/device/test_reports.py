@@ -9,28 +9,27 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dame.device import Report, report_bytes
-from dame.device.questions import TAG_BYTES, Measure, Vote, question_id, question_tag
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import TAG_BYTES, Measure, PlaceVote, Question, Vote, question_id, question_tag
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import check_value, tally_entries, value_range
 from dame.errors import RejectedReport
-from tests.device.strategies import questions, votes
+from tests.device.strategies import place_votes, questions, values_of, votes
 
 VOTE = Vote(study="s", round=0, alpha=1.0, bins=12, width=0.2, code=UnaryCode.optimised(1.0))
 BIT = Measure(study="s", round=1, alpha=1.0, centre=0.0, left=-1.0, right=1.0, noise=OneBit.spending(1.0))
 ARMS = dataclasses.replace(BIT, dither=0.5)
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
-QUESTIONS = (VOTE, BIT, ARMS, GRID)
+PLACES = PlaceVote(study="s", round=0, alpha=1.0, places=(-0.5, 0.0, 0.25), code=OneOfMany.spending(1.0, 3))
+QUESTIONS = (VOTE, BIT, ARMS, GRID, PLACES)
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> tuple[Vote | Measure, Report]:
+def reports(draw: st.DrawFn) -> tuple[Question, Report]:
     question = draw(questions())
-    low, high = value_range(question)
-    value = draw(st.one_of(st.integers(low, high), st.sampled_from([low, high, 0])))
-    return question, Report(question=question_id(question), value=value)
+    return question, Report(question=question_id(question), value=draw(values_of(question)))
 
 
-def rejected(question: Vote | Measure, encoded: bytes) -> str:
+def rejected(question: Question, encoded: bytes) -> str:
     with pytest.raises(RejectedReport) as caught:
         Report.decode(question, encoded)
     return caught.value.reason
@@ -83,6 +82,8 @@ def test_arbitrary_bytes_are_rejected_or_decode_to_what_encodes_back(question, b
         (BIT, 1, "01"),
         (ARMS, 0b11, "03"),
         (ARMS, 0b10, "02"),
+        (PLACES, 0b001, "01"),
+        (PLACES, 0b100, "04"),
         (GRID, 1, "00000001"),
         (GRID, -1, "ffffffff"),
         (GRID, -45 * 2**20, "fd300000"),
@@ -95,7 +96,7 @@ def test_known_encodings(question, value, payload):
 
 
 def test_sizes_of_reports():
-    assert [report_bytes(question) for question in QUESTIONS] == [10, 9, 9, 12]
+    assert [report_bytes(question) for question in QUESTIONS] == [10, 9, 9, 12, 9]
     assert report_bytes(dataclasses.replace(VOTE, bins=64)) == 16
 
 
@@ -142,6 +143,26 @@ def test_a_bit_with_more_bits_is_rejected(question, value):
     assert rejected(question, question_tag(question) + bytes([value])) == "range"
 
 
+@given(place_votes())
+def test_exactly_one_mark_is_a_place(question):
+    """Of all bytes, those with a single bit among the places are reports, and nothing else is."""
+    assert report_bytes(question) == TAG_BYTES + 1
+    good = {1 << place for place in range(question.bins)}
+    for value in range(256):
+        encoded = question_tag(question) + bytes([value])
+        if value in good:
+            assert Report.decode(question, encoded).value == value
+        else:
+            assert rejected(question, encoded) == "range"
+
+
+def test_more_or_fewer_marks_than_one_cannot_be_encoded():
+    for value in (0, 0b011, 0b111):
+        with pytest.raises(RejectedReport, match="exactly one place") as caught:
+            Report(question=question_id(PLACES), value=value).encode(PLACES)
+        assert caught.value.reason == "range"
+
+
 @given(st.integers(1, 2**24), st.floats(1e-6, 32.0), st.integers(1, 2**60), st.booleans())
 def test_a_noisy_grid_point_beyond_the_reach_is_rejected(steps, alpha, beyond, right):
     noise = DiscreteLaplace.spending(alpha, steps=steps)
@@ -175,6 +196,7 @@ def test_a_value_that_is_no_whole_number_is_rejected(question, value):
 
 def test_entries_of_a_vote_are_its_bits():
     assert tally_entries(VOTE, 0b0000_0000_0101) == (1, 0, 1, *[0] * 9)
+    assert tally_entries(PLACES, 0b010) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(
