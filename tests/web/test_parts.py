@@ -9,13 +9,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, Vote, canonical
-from dame.device.randomisers import DiscreteLaplace
+from dame.device.questions import Measure, PlaceVote, Question, Vote, canonical
+from dame.device.randomisers import DiscreteLaplace, OneOfMany
 from dame.device.records import Summary
 from dame.device.reports import value_range
 from tests.device.strategies import means, questions
 from tests.web.needs import WEB, node
 from tests.web.test_device import collected
+from tests.web.test_device_places import place_votes
 
 # --- reading files
 
@@ -72,6 +73,10 @@ def test_typed_numbers():
 
 def likelihood(question: Vote | Measure, value: int, person: Summary) -> float:
     """The logarithm of the probability of a report, up to a constant: from the Python device's own thresholds."""
+    if isinstance(question, PlaceVote):
+        ends = [0, *question.code.ends(question.own_bin(person), question.part(person), question.bins)]
+        place = value.bit_length() - 1
+        return math.log((ends[place + 1] - ends[place]) / 2**64)
     if isinstance(question, Vote):
         first, last = question.marks(person)
         bits = ((value >> bin_ & 1, first <= bin_ <= last) for bin_ in range(question.bins))
@@ -84,13 +89,21 @@ def likelihood(question: Vote | Measure, value: int, person: Summary) -> float:
     return math.log(one if value & 1 else 1 - one)
 
 
+def some_value(question: Question, number: int) -> int:
+    """One of the values that a report can have."""
+    if isinstance(question, PlaceVote):
+        return 1 << number % question.bins
+    low, high = value_range(question)
+    return low + number % (high - low + 1)
+
+
 def test_likelihoods_are_those_of_the_coins():
     people = st.tuples(st.integers(1, 400), means)
-    cases = collected(st.tuples(questions(), people, people, st.integers(0, 2**70)), 150)
+    any_question = st.one_of(questions(), place_votes())
+    cases = collected(st.tuples(any_question, people, people, st.integers(0, 2**70)), 150)
     asked = []
     for question, one, other, number in cases:
-        low, high = value_range(question)
-        value = low + number % (high - low + 1)
+        value = some_value(question, number)
         asked += [
             {"question": question.to_json(), "value": value, "size": size, "mean": mean} for size, mean in (one, other)
         ]
@@ -104,6 +117,20 @@ def test_likelihoods_are_those_of_the_coins():
         for entry in pair:
             assert max(entry["likelihoods"] + [entry["silent"] or 0]) == pytest.approx(1)
             assert min(entry["likelihoods"]) >= math.exp(-question.alpha) * (1 - 1e-6)
+
+
+def test_the_meaning_of_a_place_shows_both_extremes():
+    """Places that lie between the evenly spaced averages of the drawing are shown too, and with them all of e^α."""
+    question = PlaceVote(
+        study="places", round=0, alpha=1.5, low=0.0, high=60.0, places=(0.501, 0.502, 0.503, 0.504),
+        code=OneOfMany.spending(1.5, 4),
+    )  # fmt: skip
+    cases = [{"question": question.to_json(), "value": 1 << place, "size": 3, "mean": 0.502} for place in range(4)]
+    for found in node("chances.mjs", WEB, stdin={"cases": cases}):
+        assert len(found["likelihoods"]) == 41 + 4
+        assert max(found["likelihoods"]) == 1
+        assert min(found["likelihoods"]) == pytest.approx(math.exp(-1.5))
+        assert found["silent"] is None
 
 
 # --- signatures

@@ -3,7 +3,7 @@
 //
 // These are doubles for people to look at. What protects the person is exact: see device/questions.js.
 
-import { marks, pointOf, threshold } from "../device/answer.js";
+import { ends, marks, pointOf, threshold } from "../device/answer.js";
 import { WORD } from "../device/exact.js";
 import { isVote } from "../device/questions.js";
 
@@ -16,7 +16,7 @@ export function possibilities(question, value, size) {
   if (question.kind === "size-vote") return { places: classesOf(question, value), silent: null };
   const vote = question.kind === "vote";
   const counted = vote && BigInt(size) < question.min_size ? Number(question.min_size) : size;
-  const places = vote ? bins(question).filter(({ from, to }) => from < to) : evenly(question);
+  const places = vote ? bins(question).filter(({ from, to }) => from < to) : averages(question);
   const log = logLikelihood(question, value);
   const logs = places.map(({ mean }) => log({ size: counted, mean: inner(question, mean) }));
   const silent = vote && question.min_size > 1n ? 0 : null;
@@ -36,6 +36,7 @@ function classesOf(question, value) {
 
 /** For a report, a function of the person: the logarithm of its probability, up to a number that is the same for all. */
 export function logLikelihood(question, value) {
+  if (question.kind === "place-vote") return (person) => Math.log(placeChance(question, value, person));
   if (isVote(question)) return voteLog(question, value);
   if (question.noise.kind === "laplace") {
     return (person) => -Math.abs(Number(value - pointOf(question, person))) / Number(question.noise.scale);
@@ -47,6 +48,13 @@ export function logLikelihood(question, value) {
 export function bitChance(question, value, person) {
   const one = Number(threshold(question, person, Number(value >> 1n))) / Number(WORD);
   return value & 1n ? one : 1 - one;
+}
+
+/** The probability that a person marks this very place: the words between its end and the one before it. */
+export function placeChance(question, value, person) {
+  const place = value.toString(2).length - 1;
+  const until = ends(question, person);
+  return Number(until[place] - (until[place - 1] ?? 0n)) / Number(WORD);
 }
 
 function voteLog(question, value) {
@@ -74,6 +82,10 @@ export function bins(question) {
   });
 }
 
+function averages(question) {
+  return question.kind === "place-vote" ? aroundPlaces(question) : evenly(question);
+}
+
 function evenly({ low, high }) {
   const step = (high - low) / PLACES;
   return Array.from({ length: PLACES }, (_, index) => ({
@@ -81,6 +93,23 @@ function evenly({ low, high }) {
     to: low + (index + 1) * step,
     mean: low + (index * (high - low)) / (PLACES - 1),
   }));
+}
+
+/** Averages across the bounds, the places themselves among them: there a report is most or least likely. */
+function aroundPlaces(question) {
+  const even = evenly(question).map(({ mean }) => mean);
+  const means = [...new Set([...even, ...placesOf(question)])].sort((one, other) => one - other);
+  const middle = (index) => (means[index] + means[index + 1]) / 2;
+  return means.map((mean, index) => ({
+    from: index === 0 ? question.low : middle(index - 1),
+    to: index === means.length - 1 ? question.high : middle(index),
+    mean,
+  }));
+}
+
+/** The places of a vote for places, in the study's units. */
+export function placesOf(question) {
+  return question.places.map((place) => outer(question, place));
 }
 
 /** From the inner scale, on which the bounds are -1 and 1, to the study's units. */

@@ -8,7 +8,7 @@ import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
 import { barChart, grouped, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
 import { count, percent, plural, short } from "../page/words.js";
-import { bins, bitChance, outer, possibilities } from "./meaning.js";
+import { bins, bitChance, outer, placeChance, placesOf, possibilities } from "./meaning.js";
 import { outside } from "./readings.js";
 
 const MOST_BITS = 256;
@@ -67,6 +67,7 @@ export function inWords(question) {
       "then flips a coin for every class, so that each mark may be true or false. What your numbers are plays no part."
     );
   }
+  if (question.kind === "place-vote") return placesInWords(question);
   if (question.kind === "vote") {
     const few =
       question.min_size > 1n
@@ -86,6 +87,32 @@ export function inWords(question) {
     `Is the average of your numbers rather above or rather below ${centre}? Your device answers with a coin that your average ` +
     `loads: even for the lowest averages, ${wrong} of 100 answers say “above”, on purpose.`
   );
+}
+
+function placesInWords(question) {
+  const names = placeNames(question);
+  const [own, other] = [question.code.yes, question.code.no].map((chance) => inHundred(Number(chance) / Number(WORD)));
+  return (
+    `Which of these ${names.length} places is the average of your numbers closest to: ${listed(names)}? Your device marks exactly ` +
+    `one of them, drawn by chance: of 100 people whose average is at a place, about ${own} mark that place and about ${other} ` +
+    `${names.length === 2 ? "the other one" : "each of the others"}, on purpose. An average between two places draws either, the nearer one more often.`
+  );
+}
+
+/** The places in the study's units, with as many digits as tell them apart. */
+function placeNames(question) {
+  const places = placesOf(question);
+  const named = (digits) => places.map((place) => short(place, digits));
+  const enough = [4, 6, 8, 10, 12, 14].find((digits) => new Set(named(digits)).size === places.length);
+  return named(enough ?? 17);
+}
+
+function listed(names) {
+  return `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
+function inHundred(chance) {
+  return short(100 * chance, chance < 0.1 ? 1 : 2);
 }
 
 /** The list of what the page has checked before it shows a question. */
@@ -164,6 +191,8 @@ export function showReport(question, value, hex, person) {
 }
 
 function sentence(question, value) {
+  if (question.kind === "place-vote")
+    return `${plural(Number(question.bins), "bit")}, one for each place; exactly one of them is 1.`;
   if (isVote(question)) {
     const ones = value.toString(2).replaceAll("0", "").length;
     return `${plural(Number(question.bins), "bit")}, one for each range; ${count(ones)} of them ${ones === 1 ? "is" : "are"} 1.`;
@@ -176,16 +205,12 @@ function sentence(question, value) {
 }
 
 function bitList(question, value, bits) {
-  const ranges = isVote(question) ? bins(question) : [];
+  const names = bitNames(question);
   const shown = Array.from({ length: Math.min(bits, MOST_BITS) }, (_, index) => {
     const one = (value >> BigInt(index)) & 1n;
-    const title = ranges[index] ? inRange(ranges[index]) : null;
-    return h("li", { class: one ? "one" : null, title }, one ? "1" : "0");
+    return h("li", { class: one ? "one" : null, title: names[index] }, one ? "1" : "0");
   });
-  const order =
-    ranges.length > 1
-      ? h("p", { class: "quiet" }, `From left to right: ${inRange(ranges[0])}, ${inRange(ranges[1])}, and so on.`)
-      : null;
+  const order = names.length > 1 ? h("p", { class: "quiet" }, `From left to right: ${inOrder(question, names)}.`) : null;
   const rest =
     bits > MOST_BITS
       ? h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`)
@@ -195,6 +220,16 @@ function bitList(question, value, bits) {
     order,
     rest,
   ];
+}
+
+/** What each bit of a vote stands for. */
+function bitNames(question) {
+  if (question.kind === "place-vote") return placeNames(question);
+  return isVote(question) ? bins(question).map(inRange) : [];
+}
+
+function inOrder({ kind }, names) {
+  return kind === "place-vote" ? names.join(", ") : `${names[0]}, ${names[1]}, and so on`;
 }
 
 function inRange({ from, to }) {
@@ -257,8 +292,9 @@ function caption(question, person, own) {
     const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
     return `Possible numbers of records: bar 0 is 1, and every further bar twice as many.${yours}`;
   }
-  if (!person) return "Possible averages, for somebody with one number.";
   const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
+  if (question.kind === "place-vote") return `Possible averages; how many numbers there are plays no part.${yours}`;
+  if (!person) return "Possible averages, for somebody with one number.";
   return `Possible averages, for somebody with as many numbers as you.${yours}`;
 }
 
@@ -267,11 +303,22 @@ function asBar({ from, to, likelihood }) {
 }
 
 function bitSentence(question, value, size) {
+  if (question.kind === "place-vote") return placeSentence(question, value);
   if (isVote(question) || question.noise.kind === "laplace") return "";
   const [lowest, highest] = [-1, 1].map((mean) => bitChance(question, value, { size, mean }));
   const bit = value & 1n;
   return (
     `Of 100 people with the lowest possible average, about ${Math.round(100 * lowest)} would send this same ${bit}; of 100 with the ` +
     `highest, about ${Math.round(100 * highest)}. `
+  );
+}
+
+function placeSentence(question, value) {
+  const names = placeNames(question);
+  const marked = value.toString(2).length - 1;
+  const at = (place) => inHundred(placeChance(question, value, { size: 1, mean: question.places[place] }));
+  return (
+    `Of 100 people with an average of ${names[marked]}, about ${at(marked)} would send this same report; of 100 at ` +
+    `${names.length === 2 ? "the other place" : "any other of the places"}, about ${at(marked === 0 ? 1 : 0)}. `
   );
 }
