@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dame import crowd
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, PlaceVote, Vote
 from dame.device.randomisers import OneBit, grid_point
 from dame.device.records import Summary
 from dame.sizes import Sizes
-from tests.device.strategies import means, measures, sizes, votes
+from tests.device.strategies import means, measures, place_votes, sizes, votes
 
 
 @st.composite
 def people(draw: st.DrawFn, question: Vote | Measure) -> list[Summary]:
     """People anywhere, and people exactly on the borders that the question has."""
     special = [0.0, -1.0, 1.0]
-    if isinstance(question, Vote):
+    if isinstance(question, PlaceVote):
+        near = [math.nextafter(place, side) for place in question.places for side in (-2.0, 2.0)]
+        special += [*question.places, *(mean for mean in near if -1 <= mean <= 1)]
+    elif isinstance(question, Vote):
         borders = [question.origin + bin_ * question.width for bin_ in range(min(question.bins, 20) + 1)]
         special += [border for border in borders if -1 <= border <= 1]
     else:
@@ -46,6 +51,14 @@ def test_bins_marks_and_ballots_are_those_of_the_device(question, data):
         for bin_ in range(begin, end + 1):
             expected[bin_] += 1
     assert crowd.ballots(question, counts, places).tolist() == expected
+
+
+@given(place_votes(), st.data())
+def test_places_are_those_of_the_device_bit_for_bit(question, data):
+    group = data.draw(people(question))
+    first, part = crowd.between_places(question, arrays(group)[1])
+    assert first.tolist() == [question.own_bin(person) for person in group]
+    assert part.tolist() == [question.part(person) for person in group]
 
 
 @given(measures(), st.data())

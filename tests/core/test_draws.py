@@ -20,8 +20,8 @@ from scipy import stats
 
 from dame.device.answer import respond
 from dame.device.exact import WORD
-from dame.device.questions import Measure, Question, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import Measure, PlaceVote, Question, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
 from dame.population import Chunk
 from dame.simulation import draw_tally, sum_of_squares
@@ -55,6 +55,10 @@ def paper_code(alpha: float) -> Vote:
     return paper_vote(UnaryCode.symmetric(alpha, marks=3), alpha)
 
 
+def place_vote(alpha: float = ALPHA, places: tuple[float, ...] = (-0.6, 0.1, 0.5)) -> PlaceVote:
+    return PlaceVote(study="s", round=0, alpha=alpha, places=places, code=OneOfMany.spending(alpha, len(places)))
+
+
 def bit(alpha: float = ALPHA, dither: float = 0.0) -> Measure:
     return Measure(
         study="s", round=1, alpha=alpha, centre=-0.5, left=-1.5, right=1.5, cap=4.0, dither=dither,
@@ -69,6 +73,7 @@ def grid(noise: DiscreteLaplace) -> Measure:
 ONE_HOT = vote(UnaryCode.optimised(ALPHA))
 PAPER = paper_vote(UnaryCode.symmetric(PAPER_ALPHA, marks=3))
 BIT, ARMS = bit(), bit(dither=0.4)
+PLACES = place_vote()
 
 
 # --- exact laws, from integer thresholds
@@ -91,6 +96,10 @@ def law_of_sums(question: Question) -> Law:
 
 def law_of_entries(question: Question, person: Summary) -> Law:
     """The exact law of what one person adds to the tally."""
+    if isinstance(question, PlaceVote):
+        ends = question.code.ends(question.own_bin(person), question.part(person), question.bins)
+        marks = np.eye(question.bins, dtype=int).tolist()
+        return {tuple(mark): (end - start) / WORD for mark, start, end in zip(marks, (0, *ends), ends, strict=False)}
     if isinstance(question, Vote):
         first, last = question.marks(person)
         chances = [
@@ -138,7 +147,7 @@ def by_devices(question: Question, draws: int = DRAWS // 3, stuck: bool = False)
     return sums
 
 
-QUESTIONS = {"one-hot": ONE_HOT, "paper": PAPER, "bit": BIT, "arms": ARMS}
+QUESTIONS = {"one-hot": ONE_HOT, "paper": PAPER, "places": PLACES, "bit": BIT, "arms": ARMS}
 each_question = pytest.mark.parametrize("name", QUESTIONS)
 
 
@@ -162,6 +171,8 @@ MUTANTS = {
     "one-hot with the code of the paper": (ONE_HOT, vote(UnaryCode.symmetric(ALPHA, marks=1))),
     "paper with alpha too large": (PAPER, paper_code(WRONG * PAPER_ALPHA)),
     "paper with a fifth of alpha for each bit": (PAPER, paper_code(6 / 5 * PAPER_ALPHA)),
+    "places with alpha too large": (PLACES, place_vote(WRONG * ALPHA)),
+    "places without means between them": (PLACES, place_vote(places=(-0.9, 0.0, 0.4))),
     "bit with alpha too large": (BIT, bit(WRONG * ALPHA)),
     "arms with alpha too large": (ARMS, bit(WRONG * ALPHA, dither=0.4)),
     "arms the wrong way round": (ARMS, None),
@@ -270,6 +281,24 @@ def test_chunks_of_people_add_up(name):
     law = law_of_sums(question)
     drawn = [draw_tally(question, iter(chunks), rng).sums for _ in range(DRAWS // 3)]
     assert p_value(numbers(drawn, law), numbered(law)[0]) > FALSE_ALARM
+
+
+@each_question
+def test_users_drawn_from_a_law_have_the_mixture_of_its_laws(name):
+    """Chunks with chances: each of the users is one of the people, independently."""
+    question = QUESTIONS[name]
+    chances = np.arange(1, len(PEOPLE) + 1) / sum(range(1, len(PEOPLE) + 1))
+    mixed: Counter[tuple[int, ...]] = Counter()
+    for person, chance in zip(PEOPLE, chances, strict=True):
+        for entries, p in law_of_entries(question, person).items():
+            mixed[entries] += chance * p
+    law = convolved([mixed] * 5)
+    rng = np.random.default_rng(SEED)
+    chunks = [Chunk(SIZES, MEANS, chances, users) for users in (3, 0, 2)]
+    drawn = [draw_tally(question, chunks, rng).sums for _ in range(DRAWS)]
+    assert p_value(numbers(drawn, law), numbered(law)[0]) > FALSE_ALARM
+    fixed = law_of_entries(question, PEOPLE[0])
+    assert power(*numbered(law, convolved([{**dict.fromkeys(mixed, 0.0), **fixed}] * 5)), DRAWS) > POWER
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS.values(), GRID])

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from dame import crowd
 from dame.batch import FastWords
-from dame.device.questions import Measure, Question, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import TAG_BYTES, Measure, PlaceVote, Question, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
 from dame.device.reports import Report, report_bytes
-from dame.edge import answer_many, tally_reports, thresholds
+from dame.edge import answer_many, encoded, place_ends, tally_reports, thresholds
 from dame.errors import RejectedReport
 from dame.tally import Tally
+from tests.device.strategies import means, place_votes
 
 ALPHA = 1.5
 USERS = 40_000
@@ -25,6 +26,10 @@ ASKED = {"study": "edge", "round": 0, "alpha": ALPHA}
 QUESTIONS: dict[str, Question] = {
     "vote": Vote(**ASKED, bins=13, width=0.16, min_size=5, code=UnaryCode.optimised(ALPHA)),
     "three marks": Vote(**ASKED, bins=9, width=0.25, neighbours=1, code=UnaryCode.symmetric(ALPHA, 3)),
+    "places": PlaceVote(**ASKED, places=(-0.6, -0.1, 0.2, 0.9), code=OneOfMany.spending(ALPHA, 4)),
+    "eight places": PlaceVote(
+        **ASKED, places=tuple(place / 8 for place in range(8)), code=OneOfMany.spending(ALPHA, 8)
+    ),
     "bit": Measure(**ASKED, centre=0.1, left=-1.0, right=1.0, noise=OneBit.spending(ALPHA)),
     "arms": Measure(**ASKED, centre=0.1, left=-1.0, right=1.0, dither=0.1, noise=OneBit.spending(ALPHA)),
     "laplace": Measure(**ASKED, centre=0.0, left=-2.0, right=1.5, cap=9.0, noise=DiscreteLaplace.spending(ALPHA)),
@@ -58,6 +63,68 @@ def test_the_tally_of_the_bytes_is_the_tally_of_the_reports(question: Question) 
 def test_thresholds_are_those_of_the_device(place: float, alpha: float) -> None:
     noise = OneBit.spending(alpha)
     assert int(thresholds(noise, np.array([place]))[0]) == noise.threshold(place)
+
+
+@given(place_votes(), st.lists(means, max_size=12))
+def test_the_words_of_a_place_end_where_they_do_on_the_device(vote: PlaceVote, group: list[float]) -> None:
+    group = [*group, *vote.places, -1.0, 1.0]
+    rows = zip(*(ends.tolist() for ends in place_ends(vote, np.array(group))), strict=True)
+    people_ = [Summary(size=1, mean=mean) for mean in group]
+    expected = [vote.code.ends(vote.own_bin(one), vote.part(one), vote.bins)[:-1] for one in people_]
+    assert [list(row) for row in rows] == expected
+
+
+class _Given:
+    """Words that are given."""
+
+    def __init__(self, words: list[int]) -> None:
+        self._words = words
+
+    def take(self, count: int) -> np.ndarray:
+        assert count == len(self._words)
+        return np.array(self._words, dtype=np.uint64)
+
+
+@given(place_votes(), means, st.data())
+def test_a_word_marks_the_place_that_it_marks_on_the_device(vote: PlaceVote, mean: float, data: st.DataObject) -> None:
+    """Right below every border, at it, and for any words."""
+    person = Summary(size=1, mean=mean)
+    ends = vote.code.ends(vote.own_bin(person), vote.part(person), vote.bins)
+    anywhere = data.draw(st.lists(st.integers(0, 2**64 - 1), max_size=5))
+    words = [0, *(end - 1 for end in ends), *ends[:-1], *anywhere]
+    rows = answer_many(vote, np.ones(len(words), np.int64), np.full(len(words), mean), _Given(words))
+    expected = [1 << sum(word >= end for end in ends[:-1]) for word in words]
+    assert [Report.decode(vote, row.tobytes()).value for row in rows] == expected
+
+
+@pytest.mark.parametrize("name", ["places", "eight places"])
+def test_votes_for_places_have_the_law_of_the_device(name: str) -> None:
+    question = QUESTIONS[name]
+    assert isinstance(question, PlaceVote)
+    sizes, places = people(USERS)
+    places *= 0.2  # most of them at few of the places, or another α would hardly show
+    tally = tally_reports(question, answer_many(question, sizes, places, FastWords(np.random.default_rng(2))))
+    first, part = crowd.between_places(question, places)
+    moved = part / 2**32
+    own = np.bincount(first, 1 - moved, question.bins) + np.bincount(first + 1, moved, question.bins)
+    for code, fits in ((question.code, True), (OneOfMany.spending(ALPHA * 1.25, question.bins), False)):
+        expected = (USERS * code.no + own * (code.yes - code.no)) / 2**64
+        deviation = np.sqrt(expected * (1 - expected / USERS))
+        assert bool((np.abs(np.array(tally.sums) - expected) < SIGMAS * deviation).all()) is fits
+
+
+@pytest.mark.parametrize("name", ["places", "eight places"])
+def test_of_all_bytes_only_single_marks_are_counted(name: str) -> None:
+    question = QUESTIONS[name]
+    values = np.arange(256, dtype=np.uint8)[:, None]
+    rows, good = encoded(question, values), {1 << place for place in range(question.report_bits)}
+    assert rows.shape[1] == TAG_BYTES + 1
+    for value, row in enumerate(rows):
+        if value in good:
+            assert tally_reports(question, row[None]).reports == 1
+        else:
+            with pytest.raises(RejectedReport):
+                tally_reports(question, row[None])
 
 
 @pytest.mark.parametrize("name", ["vote", "three marks"])

@@ -11,25 +11,25 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, Question, Vote, question_id
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import Measure, PlaceVote, Question, Vote, question_id
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import Report, tally_entries, value_range
 from dame.errors import InvalidInput, Mismatch, RejectedReport
 from dame.tally import MOST_REPORTS, Tally, merged
-from tests.device.strategies import json_values, measures, questions, votes
+from tests.device.strategies import json_values, measures, place_votes, questions, values_of, votes
 
 VOTE = Vote(study="s", round=0, alpha=1.0, bins=3, width=0.7, code=UnaryCode.optimised(1.0))
 BIT = Measure(study="s", round=1, alpha=1.0, centre=0.0, left=-1.0, right=1.0, noise=OneBit.spending(1.0))
 ARMS = dataclasses.replace(BIT, dither=0.5)
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
-QUESTIONS = (VOTE, BIT, ARMS, GRID)
+PLACES = PlaceVote(study="s", round=0, alpha=1.0, places=(-0.5, 0.0, 0.25), code=OneOfMany.spending(1.0, 3))
+QUESTIONS = (VOTE, BIT, ARMS, GRID, PLACES)
 
 
 @st.composite
 def report_lists(draw: st.DrawFn, most: int = 12) -> tuple[Question, list[Report]]:
-    question = draw(st.one_of(votes(most_bins=20), measures()))
-    low, high = value_range(question)
-    values = draw(st.lists(st.one_of(st.integers(low, high), st.sampled_from([low, high])), max_size=most))
+    question = draw(st.one_of(votes(most_bins=20), place_votes(), measures()))
+    values = draw(st.lists(values_of(question), max_size=most))
     return question, [Report(question=question_id(question), value=value) for value in values]
 
 
@@ -127,6 +127,21 @@ def test_a_value_that_no_device_sends_is_rejected_and_changes_nothing(question, 
     assert tally == Tally.zero(question).add(report_of(question, 1))
 
 
+@pytest.mark.parametrize("value", [0b000, 0b011, 0b101, 0b111, 0b1000])
+def test_a_report_without_exactly_one_place_is_rejected_and_changes_nothing(value):
+    tally = Tally.zero(PLACES).add(report_of(PLACES, 0b010))
+    with pytest.raises(RejectedReport):
+        tally.add(report_of(PLACES, value))
+    assert tally.sums == (0, 1, 0)
+
+
+@given(st.lists(st.integers(0, 2)))
+def test_places_are_counted_and_sum_to_the_reports(places):
+    tally = tally_of(PLACES, [report_of(PLACES, 1 << place) for place in places])
+    assert tally.sums == tuple(places.count(place) for place in range(3))
+    assert sum(tally.sums) == tally.reports
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_tallies_of_two_questions_do_not_merge(question):
     other = Tally.zero(dataclasses.replace(question, round=9))
@@ -172,6 +187,11 @@ def test_any_value_in_any_field_gives_a_tally_or_a_refusal(question, data):
         (VOTE, 2.0, (0, 0, 0)),
         (VOTE, 2, (1.0, 0, 0)),
         (VOTE, 2, (True, 0, 0)),
+        (PLACES, 2, (1, 0, 0)),
+        (PLACES, 2, (1, 1, 1)),
+        (PLACES, 2, (0, 0, 0)),
+        (PLACES, 2, (3, -1, 0)),
+        (PLACES, 0, (1, 0, 0)),
         (BIT, 0, (1,)),
         (ARMS, 2, (2, 1, 0)),
         (ARMS, 2, (0, 1, 2)),
