@@ -18,7 +18,7 @@ from dame.audit.events import candidates
 from dame.audit.known_bad import known_bad
 from dame.audit.runs import kinds, sampled
 from dame.device import answer
-from dame.device.questions import SizeVote, Vote, question_id
+from dame.device.questions import PlaceVote, SizeVote, Vote, question_id
 from dame.device.records import summarise
 from dame.device.reports import Report
 from dame.errors import InvalidInput
@@ -59,7 +59,17 @@ def test_the_mutant_that_only_the_exact_audit_sees_is_out_of_reach():
 
 def test_the_names_of_the_mutants_cover_the_known_mistakes():
     names = " | ".join(mutant.name for mutant in MUTANTS)
-    for mistake in ("one coin", "four votes", "fifth of alpha", "not cut", "float noise", "records", "2^-10", "arm"):
+    for mistake in (
+        "one coin",
+        "four votes",
+        "fifth of alpha",
+        "not cut",
+        "float noise",
+        "records",
+        "2^-10",
+        "arm",
+        "two marks",
+    ):
         assert mistake in names
 
 
@@ -140,6 +150,9 @@ def test_suspects_differ_in_size_and_reach_both_ends(name):
     if isinstance(question, SizeVote):
         assert {question.own_bin(person) for person in people} >= {0, 1, question.bins - 1}
         assert {person.mean for person in people} == {-1.0, 1.0}
+    elif isinstance(question, PlaceVote):
+        assert {-1.0, question.places[0], question.places[-1], 1.0} <= {person.mean for person in people}
+        assert any(0 < question.part(person) < 2**32 for person in people), "somebody is between two places"
     elif isinstance(question, Vote):
         marks = {question.marks(person) for person in people}
         assert (1, 0) in marks, "somebody votes for nothing"

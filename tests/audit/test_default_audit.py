@@ -6,15 +6,16 @@ import math
 import time
 
 from dame import audit
-from dame.audit.cases import ALPHAS, POPULATIONS, Case, cases, four_rounds, outcomes, reachable
+from dame.audit.cases import ALPHAS, PLACES, POPULATIONS, Case, cases, four_rounds, outcomes, place_votes, reachable
 from dame.audit.exact import check_question
 from dame.checks import ALPHA_RANGE
-from dame.device.questions import Measure, SizeVote, Vote
+from dame.device.questions import Measure, PlaceVote, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.estimate import Estimate
 from dame.protocols import PROTOCOLS
 from dame.protocols import next as next_step
 from dame.protocols.adaptive import RECOVERY
+from dame.tally import Tally
 
 FEWEST_QUESTIONS = 200
 MOST_SECONDS = 90.0
@@ -49,6 +50,8 @@ def assert_every_kind_of_question_appears(found: list[Case]) -> None:
     assert min(vote.bins for vote in votes) == 1
     assert max(vote.bins for vote in votes) > 100
     assert any(isinstance(vote, SizeVote) for vote in votes)
+    among = {(vote.bins, vote.alpha) for vote in votes if isinstance(vote, PlaceVote)}
+    assert among >= {(count, alpha) for count in (2, 3, 4, 5, 8) for alpha in (*ALPHAS, *ALPHA_RANGE)}
     assert {type(measure.noise) for measure in measures} == {OneBit, DiscreteLaplace}
     assert any(measure.dither for measure in measures)
     assert {-1.0, 1.0} <= {measure.centre for measure in measures}, "centres at the very ends"
@@ -75,6 +78,18 @@ def test_outcomes_reach_the_end_of_a_study():
         *_, (_, tally) = outcomes(step)
         tallies.append(tally)
     assert math.isfinite(step.value)
+
+
+def test_outcomes_of_a_vote_for_a_place_elect_it():
+    for alpha in (*ALPHAS, *ALPHA_RANGE):
+        votes = [case.question for case in place_votes(alpha)]
+        assert len(votes) == 2 * len(PLACES)
+        for vote in votes:
+            (_, silence), *elected = outcomes(vote)
+            assert silence == Tally.zero(vote)
+            winners = [tally.sums.index(max(tally.sums)) for _, tally in elected]
+            assert winners == sorted({0, vote.bins // 2, vote.bins - 1})
+            assert all(tally.sums.count(max(tally.sums)) == 1 for _, tally in elected)
 
 
 def test_all_protocols_are_audited_by_default():

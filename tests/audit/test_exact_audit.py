@@ -22,11 +22,11 @@ from dame.audit.people import extreme_people, voters
 from dame.audit.probe import ScriptedCoins, Unreadable, device, far_noise, published_laplace, read_thresholds
 from dame.audit.runs import kinds
 from dame.device.coins import discrete_laplace
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, PlaceVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.records import Summary
 from tests.device.enumeration import exact_law, largest_ratio
-from tests.device.strategies import measures, questions, size_votes, votes
+from tests.device.strategies import measures, place_votes, questions, size_votes, votes
 
 ALPHAS = (1e-6, 0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0)
 MUTANTS = known_bad()
@@ -51,14 +51,17 @@ def test_any_question_that_can_be_built_passes(question):
     assert check.passed, check
 
 
-@given(st.one_of(votes(most_bins=4), size_votes(most_bins=4), measures()))
+@given(st.one_of(votes(most_bins=4), size_votes(most_bins=4), place_votes(), measures()))
 @settings(max_examples=40)
 def test_the_exact_loss_is_that_of_the_enumeration(question):
     """Two judges: this one reads thresholds, the other runs through all cells of words."""
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         return
     people = extreme_people(question)[::2]
-    if isinstance(question, Vote):
+    if isinstance(question, PlaceVote):
+        ends = [question.code.ends(question.own_bin(one), question.part(one), question.bins) for one in people]
+        borders, words = set(itertools.chain(*ends)), 1
+    elif isinstance(question, Vote):
         borders, words = {question.code.yes, question.code.no}, question.bins
     else:
         arms = (0, 1) if question.dither else (0,)
@@ -117,7 +120,12 @@ def test_every_mutant_is_convicted(mutant):
 
 
 def test_the_loss_of_readable_mutants_is_the_one_that_theory_gives():
-    readable = {"four votes on a border", "keep probability for a fifth of alpha", "threshold off by 2^-10"}
+    readable = {
+        "own place as likely as among two",
+        "four votes on a border",
+        "keep probability for a fifth of alpha",
+        "threshold off by 2^-10",
+    }
     for mutant in MUTANTS:
         if mutant.name in readable:
             check = check_question(mutant.name, mutant.question, mutant.mechanism)

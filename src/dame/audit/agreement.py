@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from dame import crowd, edge
-from dame.device.questions import Measure, Question, Vote
+from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, grid_point
 from dame.device.records import Summary
 
 
 def disagreement(question: Question, people: Sequence[Summary]) -> str:
     """Empty, or what the numpy path makes of these people that the device does not."""
+    if isinstance(question, PlaceVote):
+        return _place_disagreement(question, people)
     if isinstance(question, Vote):
         return _vote_disagreement(question, people)
     return _measure_disagreement(question, people)
@@ -27,6 +29,13 @@ def _vote_disagreement(vote: Vote, people: Sequence[Summary]) -> str:
     first, last = crowd.marks(vote, *_arrays(people))
     same = [vote.marks(person) for person in people] == list(zip(first.tolist(), last.tolist(), strict=True))
     return "" if same else "the crowd marks other bins than the device"
+
+
+def _place_disagreement(vote: PlaceVote, people: Sequence[Summary]) -> str:
+    _, means = _arrays(people)
+    rows = zip(*(ends.tolist() for ends in edge.place_ends(vote, means)), strict=True)
+    own = [vote.code.ends(vote.own_bin(person), vote.part(person), vote.bins)[:-1] for person in people]
+    return "" if [list(row) for row in rows] == own else "the crowd has other chances of places than the device"
 
 
 def _measure_disagreement(measure: Measure, people: Sequence[Summary]) -> str:

@@ -18,7 +18,7 @@ from scipy import special
 
 from dame import checks
 from dame.audit.events import Event, Ints, candidates
-from dame.device.questions import Question, SizeVote, Vote
+from dame.device.questions import PlaceVote, Question, SizeVote, Vote
 from dame.device.reports import Report
 from dame.estimate import to_units
 
@@ -121,6 +121,8 @@ def suspects(question: Question) -> Mapping[str, list[float]]:
     """Lists of records whose reports could differ most: both ends, borders of bins, few records and many."""
     if isinstance(question, SizeVote):
         return _sized_suspects(question)
+    if isinstance(question, PlaceVote):
+        return _placed_suspects(question)
     return _voting_suspects(question) if isinstance(question, Vote) else _measured_suspects(question)
 
 
@@ -131,6 +133,13 @@ def _sized_suspects(vote: SizeVote) -> Mapping[str, list[float]]:
         for size in sizes
         for end, mean in (("lowest", -1.0), ("highest", 1.0))
     }
+
+
+def _placed_suspects(vote: PlaceVote) -> Mapping[str, list[float]]:
+    first, second, last = vote.places[0], vote.places[1], vote.places[-1]
+    means = {"lowest": -1.0, "first place": first, "between places": (first + second) / 2, "last place": last}
+    lists = {name: _alike(vote, mean, 1) for name, mean in means.items()}
+    return {**lists, "highest, many records": _alike(vote, 1.0, MANY)}
 
 
 def _voting_suspects(vote: Vote) -> Mapping[str, list[float]]:

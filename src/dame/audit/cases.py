@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dame.checks import ALPHA_RANGE
 from dame.device.exact import WORD
-from dame.device.questions import Question, Vote, question_id
-from dame.device.randomisers import OneBit, UnaryCode
+from dame.device.questions import PlaceVote, Question, Vote, question_id
+from dame.device.randomisers import OneBit, OneOfMany, UnaryCode
 from dame.estimate import Estimate
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
 from dame.protocols import PROTOCOLS
@@ -31,6 +31,8 @@ POPULATIONS = {
 }
 """Users and sizes for which each protocol is planned: from a single bin to thousands."""
 SMALL = (10_000, "poisson:5")
+PLACES = (2, 3, 4, 5, 8)
+"""Numbers of places to vote among."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,8 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
     found = itertools.chain.from_iterable(itertools.starmap(_planned, plans))
     if "adaptive" in protocols:
         more = [make(alpha) for alpha in (ALPHAS if alphas is None else alphas) for make in (four_rounds, surveyed)]
-        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more))
+        budgets = (*ALPHAS, *ALPHA_RANGE) if alphas is None else alphas
+        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *map(place_votes, budgets))
     seen = set()
     for case in found:
         if question_id(case.question) not in seen:
@@ -93,6 +96,18 @@ def surveyed(alpha: float) -> Plan:
     return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=forecast(brief, 1.0))
 
 
+def place_votes(alpha: float) -> Iterator[Case]:
+    """Votes for one of a few places, as the rounds for users who differ ask them: over the whole range, and within a
+    window whose places are at unequal distances.
+    """
+    for count in PLACES:
+        code = OneOfMany.spending(alpha, count)
+        even = [2 * place / (count - 1) - 1 for place in range(count)]
+        for name, places in (("whole", even), ("window", [0.2 + 0.01 * place**3 for place in even])):
+            vote = PlaceVote(study=f"{STUDY}-places", round=0, alpha=alpha, places=tuple(places), code=code)
+            yield Case(name=f"adaptive alpha={alpha:.4g} {name} places={count}", question=vote)
+
+
 def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:
     """The questions that a plan can ask, whatever was reported: extreme, middling or no reports in every round."""
     step = next_step(plan, tallies)
@@ -119,6 +134,9 @@ def outcomes(question: Question) -> Iterator[tuple[str, Tally]]:
 
 def _votes_for(vote: Vote, bin_: int) -> Tally:
     blank, full = (round(REPORTS * threshold / WORD) for threshold in (vote.code.no, vote.code.yes))
+    if isinstance(vote, PlaceVote):  # a report has exactly one mark, and so the marks of all add up to the reports
+        blank = min(blank, (REPORTS - 1) // vote.bins)
+        full = REPORTS - (vote.bins - 1) * blank
     ones = [blank] * vote.bins
     ones[bin_] = max(full, blank + 1)
     return Tally(question=vote, reports=REPORTS, sums=tuple(ones))

@@ -24,10 +24,11 @@ from dame.audit.probe import (
     device,
     far_noise,
     published_laplace,
+    read_borders,
     read_thresholds,
 )
 from dame.device.coins import Coins
-from dame.device.questions import Measure, Question, SizeVote, Vote
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.device.records import Summary
 
@@ -81,6 +82,8 @@ def exact_epsilon(question: Question, people: Sequence[Summary], mechanism: Mech
     """The largest privacy loss between any two of the people, rounded up to a float; infinite if there is no bound."""
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         return _laplace_epsilon(question, question.noise, people, mechanism)
+    if isinstance(question, PlaceVote):
+        return _place_epsilon(question, people, mechanism)
     arms = (0, 1) if isinstance(question, Measure) and question.dither else (None,)
     return max(_largest_loss({_row(question, person, arm, mechanism) for person in people}) for arm in arms)
 
@@ -104,8 +107,11 @@ def _verdict(name: str, question: Question, epsilon: float, problem: str) -> Che
 def spends_all(question: Question) -> bool:
     """Whether two people exist between whom the question is meant to spend its whole budget.
 
-    Two votes without a common bin, both uncut; two people at the two ends of the window, on a grid fine enough.
+    Two votes without a common bin, both uncut; two people at two of the places, which are all within the bounds; two
+    people at the two ends of the window, on a grid fine enough.
     """
+    if isinstance(question, PlaceVote):
+        return True
     if isinstance(question, SizeVote):
         return question.bins > 1
     if isinstance(question, Vote):
@@ -192,6 +198,27 @@ def _bit_ratio(here: int, there: int) -> Fraction | None:
     if any(chance and not rival for chance, rival in sides):
         return None
     return max(Fraction(chance, rival) for chance, rival in sides if rival)
+
+
+# --- one of a few places
+
+
+def _place_epsilon(vote: PlaceVote, people: Sequence[Summary], mechanism: Mechanism) -> float:
+    """The loss of a single mark: for each place its largest chance over its smallest, and the largest of these."""
+    largest = Fraction(1)
+    for chances in zip(*(_chances(vote, person, mechanism) for person in people), strict=True):
+        if max(chances) and not min(chances):
+            return math.inf
+        if min(chances):  # else nobody ever marks it
+            largest = max(largest, Fraction(max(chances), min(chances)))
+    return ln_above(largest)
+
+
+def _chances(vote: PlaceVote, person: Summary, mechanism: Mechanism) -> list[int]:
+    """How many of the 2^64 words lead a person to each place."""
+    guess = vote.code.ends(vote.own_bin(person), vote.part(person), vote.bins)[:-1]
+    borders = read_borders(lambda coins: mechanism(vote, person, coins), vote.bins, tuple(guess))
+    return [end - start for start, end in itertools.pairwise((0, *borders, WORD))]
 
 
 # --- Laplace noise

@@ -15,8 +15,8 @@ from functools import lru_cache
 from dame.audit.probe import WORD, Mechanism
 from dame.device.coins import Coins, SystemCoins, discrete_laplace
 from dame.device.exact import symmetric_threshold
-from dame.device.questions import Measure, Question, SizeVote, Vote, question_id
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode, grid_point
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote, question_id
+from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit, OneOfMany, UnaryCode, grid_point
 from dame.device.records import Summary, summarise
 from dame.device.reports import Report
 
@@ -48,7 +48,7 @@ class KnownBad:
 
 def known_bad() -> tuple[KnownBad, ...]:
     """All of them."""
-    return (*_bad_votes(), *_bad_measures())
+    return (*_bad_votes(), *_bad_place_votes(), *_bad_measures())
 
 
 def _bad_votes() -> tuple[KnownBad, ...]:
@@ -97,6 +97,44 @@ def _bad_votes() -> tuple[KnownBad, ...]:
             epsilon=2 * 2.0,
             draws=8_000,
             chances=((1 - blank) ** 2 / 4, blank**2 / 4),
+        ),
+    )
+
+
+def _bad_place_votes() -> tuple[KnownBad, ...]:
+    own, rival = math.e / (math.e + 1), 1 / (math.e + 1)
+    return (
+        KnownBad(
+            name="own place as likely as among two",
+            question=_place_vote(1.0),
+            mechanism=_on_place_votes(_odds_of_two),
+            epsilon=1.0 + math.log(3),
+            draws=4_000,
+            chances=(own, rival / 3),
+        ),
+        KnownBad(
+            name="two marks for a mean between two places",
+            question=_place_vote(1.0),
+            mechanism=_on_place_votes(_two_places),
+            epsilon=math.inf,
+            draws=4_000,
+            chances=(1 - 1 / (math.e + 3), 0.0),
+        ),
+        KnownBad(
+            name="far places that are never marked",
+            question=_place_vote(1.0),
+            mechanism=_on_place_votes(_never_far),
+            epsilon=math.inf,
+            draws=4_000,
+            chances=(own, 0.0),
+        ),
+        KnownBad(
+            name="exact places without noise",
+            question=_place_vote(1.0),
+            mechanism=_on_place_votes(_only_rounded),
+            epsilon=math.inf,
+            draws=4_000,
+            chances=(1.0, 0.0),
         ),
     )
 
@@ -156,6 +194,11 @@ def _size_vote(alpha: float) -> SizeVote:
     return SizeVote(study="known-bad", round=0, alpha=alpha, bins=4, code=UnaryCode.optimised(alpha))
 
 
+def _place_vote(alpha: float) -> PlaceVote:
+    code = OneOfMany.spending(alpha, 4)
+    return PlaceVote(study="known-bad", round=0, alpha=alpha, places=(-0.75, -0.25, 0.25, 0.75), code=code)
+
+
 def _whole_range(alpha: float) -> Measure:
     return Measure(
         study="known-bad", round=0, alpha=alpha, centre=0.0, left=-1.0, right=1.0, noise=OneBit.spending(alpha)
@@ -195,6 +238,14 @@ def _on_votes(bad: Callable[[Vote, Summary, Coins], int]) -> Mechanism:
 def _on_measures(bad: Callable[[Measure, Summary, Coins], int]) -> Mechanism:
     def mechanism(question: Question, person: Summary, coins: Coins) -> int:
         assert isinstance(question, Measure)
+        return bad(question, person, coins)
+
+    return mechanism
+
+
+def _on_place_votes(bad: Callable[[PlaceVote, Summary, Coins], int]) -> Mechanism:
+    def mechanism(question: Question, person: Summary, coins: Coins) -> int:
+        assert isinstance(question, PlaceVote)
         return bad(question, person, coins)
 
     return mechanism
@@ -246,6 +297,33 @@ def _two_classes(vote: Vote, person: Summary, coins: Coins) -> int:
     own = vote.own_bin(person)
     shared = own > 0 and person.size == 2**own
     return vote.code.draw(own - shared, own, vote.bins, coins)
+
+
+def _odds_of_two(vote: PlaceVote, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: the own place has the chance that α allows among two; all the others share what is left."""
+    among_two = OneOfMany.spending(vote.alpha, 2)
+    no = among_two.no // (vote.bins - 1)
+    generous = OneOfMany(yes=WORD - (vote.bins - 1) * no, no=no)
+    return generous.draw_between(vote.own_bin(person), vote.part(person), vote.bins, coins)
+
+
+def _two_places(vote: PlaceVote, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: whoever is right between two places marks the next one too."""
+    drawn = vote.code.draw_between(vote.own_bin(person), vote.part(person), vote.bins, coins)
+    between = vote.part(person) == POSITION_STEPS // 2
+    return drawn | (drawn << 1) % (1 << vote.bins) if between else drawn
+
+
+def _never_far(vote: PlaceVote, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: noise between the two places around a person only, so that the others rule her out."""
+    among_two = OneOfMany.spending(vote.alpha, 2)
+    return among_two.draw_between(0, vote.part(person), 2, coins) << vote.own_bin(person)
+
+
+def _only_rounded(vote: PlaceVote, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: the coin that rounds a mean to one of two places is taken for all the noise there need be."""
+    (word,) = coins.words(1)
+    return 1 << vote.own_bin(person) + (word >> 32 < vote.part(person))
 
 
 def _unclipped(measure: Measure, person: Summary, coins: Coins) -> int:

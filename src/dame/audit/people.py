@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 
-from dame.device.questions import MOST_RECORDS, Measure, Question, SizeVote, Vote
+from dame.device.questions import MOST_RECORDS, Measure, PlaceVote, Question, SizeVote, Vote
 from dame.device.records import Summary
 
 FEW_BINS = 24
@@ -18,6 +19,8 @@ def extreme_people(question: Question) -> list[Summary]:
     """People of whom two attain the largest likelihood ratio, and others around them who must not exceed it."""
     if isinstance(question, SizeVote):
         return sized(question)
+    if isinstance(question, PlaceVote):
+        return placed(question)
     return voters(question) if isinstance(question, Vote) else measured(question)
 
 
@@ -37,6 +40,14 @@ def sized(vote: SizeVote) -> list[Summary]:
     starts = [2**class_ for class_ in range(min(vote.bins + 1, MOST_RECORDS.bit_length()))]
     sizes = sorted({*starts, *(start - 1 for start in starts[1:]), MOST_RECORDS})
     return [Summary(size=size, mean=mean) for size in sizes for mean in (-1.0, 1.0)]
+
+
+def placed(vote: PlaceVote) -> list[Summary]:
+    """Somebody at each place, right beside it, between any two and at both bounds, with few records and with many."""
+    between = [left + part * (right - left) for left, right in itertools.pairwise(vote.places) for part in (0.5, 0.8)]
+    beside = [math.nextafter(place, side) for place in vote.places for side in (-2.0, 2.0)]
+    means = sorted({-1.0, 1.0, *vote.places, *between, *(mean for mean in beside if -1 <= mean <= 1)})
+    return [Summary(size=size, mean=mean) for size in (1, MOST_RECORDS) for mean in means]
 
 
 def _means(vote: Vote) -> Iterable[float]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dame import checks, crowd
 from dame.device.exact import WORD
-from dame.device.questions import Measure, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
 from dame.device.reports import tally_entries, value_range
 from dame.estimate import Estimate
 from dame.plans import Brief, Plan, VoteRound
@@ -122,13 +122,27 @@ def _continued(plan: Plan, honest: _Honest, path: _Path, reports: int, share: fl
 
 def _telling(paths: list[_Path]) -> list[_Path]:
     """The paths worth following: after the last round all; before it those to the ends, and the one without attack."""
-    measures = [path for path in paths if isinstance(path.step, Measure)]
-    if not measures:  # the study is over, or a vote follows a survey of sizes
-        return paths
-    by_centre = sorted(measures, key=lambda path: path.step.centre)  # type: ignore[union-attr]
-    by_width = sorted(measures, key=lambda path: path.step.right - path.step.left)  # type: ignore[union-attr]
-    chosen = [by_centre[0], by_centre[-1], by_width[-1], measures[0]]
-    return [path for path in paths if path in chosen or not isinstance(path.step, Measure)]
+    chosen: list[_Path] = []
+    for kind in (Measure, PlaceVote):  # windows of different kinds have different units
+        alike = [path for path in paths if isinstance(path.step, kind)]
+        chosen += _to_the_ends(alike) if alike else []
+    # Others stay: the study is over, or a vote follows a survey of sizes.
+    return [path for path in paths if path in chosen or not isinstance(path.step, (Measure, PlaceVote))]
+
+
+def _to_the_ends(paths: list[_Path]) -> list[_Path]:
+    """Those that lead farthest to the left, to the right and to the widest window, and the one without attack."""
+    by_centre = sorted(paths, key=lambda path: _window(path.step)[0])
+    by_width = sorted(paths, key=lambda path: _window(path.step)[1])
+    return [by_centre[0], by_centre[-1], by_width[-1], paths[0]]
+
+
+def _window(step: Question | Estimate) -> tuple[float, float]:
+    """The centre and the width of what a question looks at."""
+    if isinstance(step, PlaceVote):
+        return (step.places[0] + step.places[-1]) / 2, step.places[-1] - step.places[0]
+    assert isinstance(step, Measure)
+    return step.centre, step.right - step.left
 
 
 # --- malicious users
@@ -140,6 +154,8 @@ def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
     if isinstance(question, SizeVote):
         # Every other survey leads to a design of its own: the two that distort M most are enough.
         yield from (((1 << class_, 1.0),) for class_ in {0, question.bins - 1})
+    elif isinstance(question, PlaceVote):
+        yield from (((1 << place, 1.0),) for place in range(question.bins))
     elif isinstance(question, Vote):
         yield from (((ballot, 1.0),) for ballot in _ballots(question, honest))
     elif isinstance(question.noise, OneBit) and question.dither:
@@ -195,6 +211,8 @@ class _Honest:
 
     def tally(self, question: Question, reports: int) -> Tally:
         """The tally that so many of them are expected to give, rounded to integers."""
+        if isinstance(question, PlaceVote):
+            return self._place_tally(question, reports)
         if isinstance(question, Vote):
             return self._vote_tally(question, reports)
         if isinstance(question.noise, DiscreteLaplace):
@@ -209,6 +227,15 @@ class _Honest:
         marked = np.cumsum(starts - np.bincount(last[votes] + 1, self.shares[votes], vote.bins + 1))[:-1].clip(0, 1)
         chances = (vote.code.no + marked * (vote.code.yes - vote.code.no)) / WORD
         return Tally(question=vote, reports=reports, sums=tuple(np.rint(reports * chances).astype(np.int64).tolist()))
+
+    def _place_tally(self, vote: PlaceVote, reports: int) -> Tally:
+        first, part = crowd.between_places(vote, self.means)
+        moved = self.shares * (part / POSITION_STEPS)
+        own = np.bincount(first, self.shares - moved, vote.bins) + np.bincount(first + 1, moved, vote.bins)
+        chances = vote.code.no + own * (vote.code.yes - vote.code.no)
+        # Sums are rounded, not the places one by one: a report has exactly one mark.
+        ends = np.rint(reports * np.cumsum(chances / chances.sum()))
+        return Tally(question=vote, reports=reports, sums=tuple(np.diff(ends, prepend=0).astype(np.int64).tolist()))
 
     def _bit_tally(self, measure: Measure, noise: OneBit, reports: int) -> Tally:
         def ones(arm: bool, count: int) -> int:

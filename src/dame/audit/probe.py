@@ -1,4 +1,4 @@
-"""Reading a running mechanism: the integer thresholds that its bits obey, the grid point that its noise is added to.
+"""Reading a running mechanism: the integers that its bits and marks obey, the grid point that its noise is added to.
 
 A mechanism is any function of a question, a person and coins. Nothing is believed about it: chosen coins show at which
 word each bit changes, and random coins then show that there is nothing else in it.
@@ -18,6 +18,8 @@ from dame.errors import DameError
 WORD = 2**64
 TRIALS = 3
 """Random draws that a reading must predict."""
+SINGLE_TRIALS = 32
+"""The same where a draw takes a single word."""
 
 Mechanism = Callable[[Question, Summary, Coins], int]
 Thresholds = tuple[int, ...]
@@ -29,7 +31,7 @@ def device(question: Question, person: Summary, coins: Coins) -> int:
 
 
 class Unreadable(DameError):
-    """A mechanism that does something else than compare each bit's own word with a threshold."""
+    """A mechanism that does something else than compare words with thresholds, as its question says."""
 
 
 class ScriptedCoins:
@@ -87,6 +89,47 @@ def _searched(draw: Callable[[Coins], int], bits: int) -> Thresholds:
             if low[bit] < high[bit]:
                 low[bit], high[bit] = (middle[bit] + 1, high[bit]) if shown else (low[bit], middle[bit])
     return tuple(low)
+
+
+# --- one mark among a few
+
+
+def read_borders(draw: Callable[[Coins], int], marks: int, guess: Thresholds) -> Thresholds:
+    """The words at which a draw of a single mark goes on to a later one; `guess` is only a short cut."""
+    if _in_order(draw, marks, guess):
+        return guess
+    found = tuple(_border(draw, marks, mark) for mark in range(1, marks))
+    if not _in_order(draw, marks, found):
+        raise Unreadable("its marks do not follow each other as the word rises")
+    return found
+
+
+def _mark(draw: Callable[[Coins], int], marks: int, word: int) -> int:
+    """The mark that a word leads to; the draw must take this word only, and make one mark only."""
+    coins = ScriptedCoins([word])
+    value = draw(coins)
+    if coins.used != 1:
+        raise Unreadable(f"it uses {coins.used} words, not 1")
+    if not 0 < value < 1 << marks or value.bit_count() != 1:
+        raise Unreadable("it does not mark exactly one place")
+    return value.bit_length() - 1
+
+
+def _in_order(draw: Callable[[Coins], int], marks: int, borders: Thresholds) -> bool:
+    """Whether the marks change at the borders: seen right beside each, at both ends, and for random words."""
+    source = random.Random(marks)
+    beside = {word for border in borders for word in (border - 1, border) if 0 <= word < WORD}
+    words = [0, WORD - 1, *beside, *(source.getrandbits(64) for _ in range(SINGLE_TRIALS))]
+    return all(_mark(draw, marks, word) == sum(word >= border for border in borders) for word in words)
+
+
+def _border(draw: Callable[[Coins], int], marks: int, mark: int) -> int:
+    """The first word that leads to this mark or a later one, by bisection."""
+    low, high = 0, WORD
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _mark(draw, marks, middle) >= mark else (middle + 1, high)
+    return low
 
 
 # --- Laplace noise

@@ -8,8 +8,8 @@ from dame.audit.black_box import Finding, listen
 from dame.audit.cases import cases
 from dame.audit.exact import Check, check_question
 from dame.device import answer
-from dame.device.questions import Measure, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.protocols import PROTOCOLS
 
 
@@ -35,6 +35,13 @@ def kinds(alpha: float) -> dict[str, Question]:
         ),
         "vote": Vote(study="audit", round=0, alpha=alpha, bins=8, width=0.25, min_size=3, code=one_hot),
         "vote for a size": SizeVote(study="audit", round=0, alpha=alpha, bins=8, code=one_hot),
+        "vote for a place": PlaceVote(
+            study="audit",
+            round=0,
+            alpha=alpha,
+            places=(-0.6, -0.1, 0.2, 0.9),
+            code=OneOfMany.spending(alpha, 4),
+        ),
         "one bit": Measure(study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, noise=bit),
         "one bit, dithered": Measure(
             study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, dither=0.3, noise=bit
