@@ -12,28 +12,11 @@ from dame.device.questions import PlaceVote, question_from_json
 from dame.device.randomisers import OneOfMany
 from dame.device.records import summarise
 from dame.device.reports import report_bytes
-from tests.device.strategies import alphas, bounds, means, studies
+from tests.device.strategies import means, place_votes
 from tests.fuzz.documents import damaged
 from tests.web.needs import DEVICE
-from tests.web.test_device import binding, collected, differences, played, records, seeds
+from tests.web.test_device import binding, collected, differences, played
 from vectors import outcomes
-
-
-@st.composite
-def place_votes(draw: st.DrawFn) -> PlaceVote:
-    alpha, (low, high) = draw(alphas), draw(bounds())
-    # From whole steps, so that no two places are closer together than is allowed.
-    steps = draw(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=8, unique=True))
-    places = tuple(sorted(step / 10**6 for step in steps))
-    return PlaceVote(
-        study=draw(studies),
-        round=draw(st.integers(0, 63)),
-        alpha=alpha,
-        low=low,
-        high=high,
-        places=places,
-        code=OneOfMany.spending(draw(st.floats(1e-6, alpha)) if draw(st.booleans()) else alpha, len(places)),
-    )
 
 
 def agreed(operations: list[dict], questions: dict[str, dict] | None = None) -> None:
@@ -46,22 +29,6 @@ def agreed(operations: list[dict], questions: dict[str, dict] | None = None) -> 
 def asked(document: object) -> dict:
     expect = outcomes.outcome(lambda: outcomes.question_outcome(document))
     return {"op": "question", "document": document, "expect": expect}
-
-
-def test_both_devices_give_the_same_answers_to_random_votes_for_places():
-    questions, operations = {}, []
-    for index, (question, some, mean, seed) in enumerate(
-        collected(st.tuples(place_votes(), records, means, seeds), 150)
-    ):
-        name = str(index)
-        questions[name] = question.to_json()
-        inside = question.low + (mean + 1) / 2 * (question.high - question.low)
-        operations += [
-            asked(question.to_json()),
-            outcomes.answer_operation(name, question, some, seed),
-            outcomes.answer_operation(name, question, [inside] * (seed % 40 + 1), seed),
-        ]
-    agreed(operations, questions)
 
 
 def chances(question: PlaceVote, mean: float) -> list[int]:

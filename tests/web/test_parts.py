@@ -9,14 +9,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, PlaceVote, Question, Vote, canonical
+from dame.device.questions import Measure, PlaceVote, Vote, canonical
 from dame.device.randomisers import DiscreteLaplace, OneOfMany
 from dame.device.records import Summary
-from dame.device.reports import value_range
-from tests.device.strategies import means, questions
+from tests.device.strategies import means, questions, values_of
 from tests.web.needs import WEB, node
 from tests.web.test_device import collected
-from tests.web.test_device_places import place_votes
 
 # --- reading files
 
@@ -89,26 +87,17 @@ def likelihood(question: Vote | Measure, value: int, person: Summary) -> float:
     return math.log(one if value & 1 else 1 - one)
 
 
-def some_value(question: Question, number: int) -> int:
-    """One of the values that a report can have."""
-    if isinstance(question, PlaceVote):
-        return 1 << number % question.bins
-    low, high = value_range(question)
-    return low + number % (high - low + 1)
-
-
 def test_likelihoods_are_those_of_the_coins():
     people = st.tuples(st.integers(1, 400), means)
-    any_question = st.one_of(questions(), place_votes())
-    cases = collected(st.tuples(any_question, people, people, st.integers(0, 2**70)), 150)
+    reported = questions().flatmap(lambda question: st.tuples(st.just(question), values_of(question)))
+    cases = collected(st.tuples(reported, people, people), 150)
     asked = []
-    for question, one, other, number in cases:
-        value = some_value(question, number)
+    for (question, value), one, other in cases:
         asked += [
             {"question": question.to_json(), "value": value, "size": size, "mean": mean} for size, mean in (one, other)
         ]
     found = node("chances.mjs", WEB, stdin={"cases": asked})
-    for (question, one, other, _), given, pair in zip(
+    for ((question, _), one, other), given, pair in zip(
         cases, asked[::2], zip(found[::2], found[1::2], strict=True), strict=True
     ):
         exact = [likelihood(question, given["value"], Summary(size=size, mean=mean)) for size, mean in (one, other)]
