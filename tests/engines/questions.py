@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from dame.device.questions import Measure, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.plans import Plan
 from dame.protocols import PROTOCOLS
 from dame.protocols import plan as make_plan
@@ -20,6 +20,8 @@ QUESTIONS: dict[str, Question] = {
     "vote for neighbours": Vote(**ASKED, bins=64, width=2 / 64, neighbours=1, code=UnaryCode.symmetric(ALPHA, 3)),
     "one bin": Vote(**ASKED, bins=1, width=3.0, code=UnaryCode.optimised(ALPHA)),
     "size vote": SizeVote(**ASKED, bins=6, code=UnaryCode.optimised(ALPHA)),
+    "place vote": PlaceVote(**ASKED, places=(-0.7, -0.1, 0.3), code=OneOfMany.spending(ALPHA, 3)),
+    "eight places": PlaceVote(**ASKED, places=tuple(n / 16 for n in range(8)), code=OneOfMany.spending(ALPHA, 8)),
     "bit": Measure(**ASKED, **WINDOW, noise=OneBit.spending(ALPHA)),
     "dithered bit": Measure(**ASKED, **WINDOW, cap=9.0, dither=0.2, noise=OneBit.spending(ALPHA)),
     "laplace": Measure(**ASKED, **WINDOW, cap=1.0, noise=DiscreteLaplace.spending(ALPHA, 2**12)),

@@ -113,6 +113,25 @@ def test_single_bad_reports(count: Count, tmp_path: Path) -> None:
     assert counted.tally == tally_reports(QUESTION, rows)
 
 
+@pytest.mark.parametrize("kind", ["place vote", "eight places"])
+def test_reports_without_exactly_one_place(count: Count, tmp_path: Path, kind: str) -> None:
+    """No mark, two marks, all of them, and (of three places) a mark beyond the last, in a file written again."""
+    question, bad = QUESTIONS[kind], {1: 0, 4: 0b11, 6: 0b101, 9: 255, **({10: 8} if kind == "place vote" else {})}
+
+    def spoil(table: pa.Table) -> pa.Table:
+        rows = [bytearray(row) for row in table.column("report").to_pylist()]
+        for row, value in bad.items():
+            rows[row][-1] = value
+        return pa.table({"report_id": table.column("report_id"), "report": [bytes(row) for row in rows]})
+
+    path = site(tmp_path, "a", 12, question)
+    rows = np.delete(reports_in(path), list(bad), axis=0)
+    counted = count(question, [rewritten(path, spoil), site(tmp_path, "b", 20, question)])
+    assert counted.rejected == {"range": len(bad)}
+    more = tally_reports(question, reports_in(tmp_path / "b.parquet"))
+    assert counted.tally == tally_reports(question, rows).merge(more)
+
+
 class TestDamage:
     """A damaged file counts as a whole or not at all."""
 
