@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dame
+from dame.device.assignment import participant_hash
+from dame.device.questions import Question, question_id
+from dame.device.reports import Report
+from dame.engines.answers import Asked
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
 from dame.engines.plain_tables import reduce_rows
@@ -21,8 +26,9 @@ from dame.engines.spark_tables import SparkTable
 from dame.engines.study import ReducedTable, play
 from dame.errors import InvalidInput, Mismatch
 from dame.protocols import PROTOCOLS
-from tests.engines.oracle import tally_of
-from tests.engines.questions import plans
+from dame.tally import Tally
+from tests.engines.oracle import tally_of, value_of
+from tests.engines.questions import QUESTIONS, plans
 from tests.engines.tables import INTEGERS, TEXTS, arrow, layout, row_lists
 
 if TYPE_CHECKING:
@@ -61,6 +67,26 @@ def test_every_protocol_as_device_by_device(protocol: str) -> None:
     for tally in played.tallies:
         assert tally == tally_of(plan, tally.question, records(), seed=4)
     assert sum(played.estimate.users) == USERS
+
+
+def asked() -> list[Asked]:
+    """A question of every kind, to everybody, with the same seed."""
+    low, high = BOUNDS
+    return [Asked(question=replace(question, low=low, high=high), seed=4) for question in QUESTIONS.values()]
+
+
+def by_devices(question: Question) -> Tally:
+    """The tally of everybody's report, device by device."""
+    tally = Tally.zero(question)
+    for user, listed in records().items():
+        value = value_of(question, listed, participant_hash("study", user), seed=4)
+        tally = tally.add(Report(question=question_id(question), value=value))
+    return tally
+
+
+def test_every_kind_of_question_as_device_by_device() -> None:
+    table = reduce_table(long_table(), layout(BOUNDS))
+    assert table.tallies(asked()) == [by_devices(one.question) for one in asked()]
 
 
 @given(st.data(), st.sampled_from([(INTEGERS,), (TEXTS,), (TEXTS, INTEGERS)]), st.integers(0, 2**63))
@@ -110,6 +136,11 @@ class TestSpark:
         assert cluster.survey() == embedded.survey()
         for plan in plans(USERS, BOUNDS).values() if parts == 1 else [plans(USERS, BOUNDS)["paper"]]:
             assert play(plan, cluster, seed=9) == play(plan, embedded, seed=9)
+        cluster.close()
+
+    def test_every_kind_of_question(self, spark: SparkSession) -> None:
+        cluster = self.table(spark.createDataFrame(long_table()).repartition(3))
+        assert cluster.tallies(asked()) == [by_devices(one.question) for one in asked()]
         cluster.close()
 
     def test_repetitions_take_one_pass_a_round(self, spark: SparkSession) -> None:
