@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import dame
-from dame.audit.poisoning import Attack, attackers_tally, largest_shift, mixes_for, worst_attack
-from dame.device.questions import Measure, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.audit.poisoning import Attack, _Honest, attackers_tally, largest_shift, mixes_for, worst_attack
+from dame.device.exact import WORD
+from dame.device.questions import Measure, PlaceVote, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany
 from dame.device.reports import Report, value_range
 from dame.errors import InvalidInput, RejectedReport
 from dame.estimate import Estimate
@@ -185,6 +186,34 @@ def test_the_arms_of_a_dither_are_attacked_in_every_way():
     assert len(mixes) == 1 + 4 + 4
     tallies = [attackers_tally(question, mix, 10) for mix in mixes[1:]]
     assert {tally.sums for tally in tallies} >= {(0, 0, 0), (10, 0, 0), (0, 10, 0), (0, 10, 10), (5, 5, 5)}
+
+
+def place_vote(places: tuple[float, ...], alpha: float = 1.0) -> PlaceVote:
+    return PlaceVote(study="s", round=0, alpha=alpha, places=places, code=OneOfMany.spending(alpha, len(places)))
+
+
+def test_every_place_is_marked_by_attackers():
+    question = place_vote((-0.5, 0.0, 0.1, 0.9))
+    mixes = list(mixes_for(question, Tally.zero(question)))
+    assert mixes[0] == ()
+    sums = {attackers_tally(question, mix, 7).sums for mix in mixes[1:]}
+    assert sums == {(7, 0, 0, 0), (0, 7, 0, 0), (0, 0, 7, 0), (0, 0, 0, 7)}
+
+
+@pytest.mark.parametrize("theta", [-1.0, -0.5, 0.03])
+@pytest.mark.parametrize("places", [(-1.0, 1.0), (-0.8, -0.4, 0.0, 0.3, 1.0), tuple(n / 4 - 1 for n in range(8))])
+def test_honest_votes_for_places_are_those_expected(theta, places):
+    """All reports have one mark, and the mean of the places that is read off them is that of the cut means."""
+    question, reports = place_vote(places), 10**9 + 7
+    honest = _Honest.of(planned("one-bit").brief, theta)
+    tally = honest.tally(question, reports)
+    assert sum(tally.sums) == reports
+    code = question.code
+    shares = [(total / reports - code.no / WORD) * WORD / (code.yes - code.no) for total in tally.sums]
+    cut = np.clip(honest.means, places[0], places[-1])
+    assert np.dot(shares, places) == pytest.approx(float(honest.shares @ cut), abs=1e-6)
+    chances = [(code.no + share * (code.yes - code.no)) / WORD for share in shares]
+    assert min(chances) >= code.no / WORD - 1e-8
 
 
 def test_a_single_bin_leaves_nothing_to_elect():
