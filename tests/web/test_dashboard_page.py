@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.study import call, planned
+from tests.web.test_accessibility import check
 
 POLICY = {
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:",
@@ -152,3 +153,34 @@ def test_the_dashboard_waits_for_a_server_that_went_away(guest, study):
     person.context.unroute("**/status")
     expect(page.locator("#live")).to_have_text("live", timeout=15_000)
     expect(page.locator("#news")).to_be_empty()
+
+
+PLACES = {
+    "edges": [0.0, 22.5, 33.75, 60.0],
+    "shares": [0.25, 0.8, -0.05],
+    "standard_error": 0.1,
+    "chosen": [15.0, 37.5],
+}
+
+
+def test_votes_for_places_are_drawn_without_a_winner(guest, study, screenshot):
+    person = guest()
+
+    def answer(route):
+        document = json.loads(route.fetch().body())
+        document["rounds"][0].update(kind="place-vote", reports=40, histogram=PLACES)
+        route.fulfill(json=document)
+
+    person.context.route("**/status", answer)
+    page = person.open(f"{study.server}/dashboard")
+    enter(page, study, study.key)
+    figure = page.locator("#histograms figure")
+    expect(figure.locator("figcaption")).to_contain_text("which of 3 places the averages of 40 people are at")
+    expect(figure.locator("figcaption")).to_contain_text("The places lie from 15 to 37.5.")
+    assert figure.locator("rect").count() == 3
+    assert figure.locator("rect.chosen").count() == 0
+    page.click("#histograms summary")
+    assert page.locator("#histograms th").all_inner_texts() == ["Average", "People"]
+    assert page.locator("#histograms tbody tr").all_inner_texts()[0] == "0 to 22.5\t25.0 %"
+    check(page)
+    screenshot(page, "dashboard-places")

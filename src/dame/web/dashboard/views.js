@@ -129,11 +129,12 @@ function showVotes({ rounds, bounds }) {
   );
 }
 
-function histogram({ round, name, histogram: votes, reports }, [low, high], width) {
-  const all = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], votes.chosen));
+function histogram(round, [low, high], width) {
+  const votes = round.histogram;
+  const elected = round.kind === "place-vote" ? null : votes.chosen;
+  const all = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], elected));
   const bars = grouped(all, MOST_BARS, (sum, share) => sum + share);
   const whisker = votes.standard_error * Math.sqrt(Math.ceil(all.length / bars.length));
-  const [from, to] = votes.chosen;
   return h(
     "figure",
     {},
@@ -144,22 +145,32 @@ function histogram({ round, name, histogram: votes, reports }, [low, high], widt
       bars,
       whisker,
       guides: guidesFor(bars.map((one) => one.height)),
-      label: `Votes of round ${round + 1}; chosen: ${short(from)} to ${short(to)}`,
+      label: `Votes of round ${round.round + 1}${elected ? `; chosen: ${range(elected)}` : ""}`,
     }),
-    h(
-      "figcaption",
-      {},
-      `Round ${round + 1} (${name}): where the averages of ${plural(reports, "person", "people")} lie, with the noise of the reports removed. ` +
-        `Thin lines are standard errors. Chosen: ${short(from)} to ${short(to)}.`,
-    ),
-    h("details", {}, h("summary", {}, "As a table"), table(bars)),
+    h("figcaption", {}, caption(round, elected)),
+    h("details", {}, h("summary", {}, "As a table"), table(bars, elected)),
   );
 }
 
-function bar(share, from, to, [low, high]) {
+function caption({ round, name, histogram: votes, reports }, elected) {
+  const people = plural(reports, "person", "people");
+  const meaning = elected
+    ? `where the averages of ${people} lie, with the noise of the reports removed.`
+    : `which of ${plural(votes.shares.length, "place")} the averages of ${people} are at, with the noise of the reports ` +
+      "removed; an average between two places counts for both, in proportion. Each bar reaches halfway to the next place.";
+  const end = elected ? `Chosen: ${range(elected)}.` : `The places lie from ${range(votes.chosen)}.`;
+  return `Round ${round + 1} (${name}): ${meaning} Thin lines are standard errors. ${end}`;
+}
+
+function range([from, to]) {
+  return `${short(from)} to ${short(to)}`;
+}
+
+/** `elected` is null for votes for places, of which none is chosen. */
+function bar(share, from, to, elected) {
   const middle = (from + to) / 2;
-  const title = `${short(from)} to ${short(to)}: ${percent(share, 1)}`;
-  return { from, to, height: share, chosen: low <= middle && middle <= high, title };
+  const chosen = elected !== null && elected[0] <= middle && middle <= elected[1];
+  return { from, to, height: share, chosen, title: `${range([from, to])}: ${percent(share, 1)}` };
 }
 
 function guidesFor(shares) {
@@ -167,14 +178,14 @@ function guidesFor(shares) {
   return top > 0.5 ? [0, 0.5, 1].filter((at) => at <= Math.max(top * 1.2, 0.5)) : [0, top > 0.2 ? 0.2 : 0.1];
 }
 
-function table(bars) {
+function table(bars, elected) {
   const rows = bars.map((one) =>
     h(
       "tr",
       {},
-      h("td", {}, `${short(one.from)} to ${short(one.to)}`),
+      h("td", {}, range([one.from, one.to])),
       h("td", { class: "number" }, percent(one.height, 1)),
-      h("td", {}, one.chosen ? "yes" : ""),
+      elected ? h("td", {}, one.chosen ? "yes" : "") : null,
     ),
   );
   const head = h(
@@ -182,7 +193,7 @@ function table(bars) {
     {},
     h("th", { scope: "col" }, "Average"),
     h("th", { scope: "col", class: "number" }, "People"),
-    h("th", { scope: "col" }, "Chosen"),
+    elected ? h("th", { scope: "col" }, "Chosen") : null,
   );
   return h(
     "div",
