@@ -10,7 +10,7 @@ from dame import checks
 from dame.crowd import SIZE_CLASSES
 from dame.device.questions import code_from_json, code_json, noise_from_json, noise_json
 from dame.errors import InvalidInput
-from dame.plans import VERSION, Brief, Forecast, MeasureRound, Plan, Round, SizeRound, VoteRound
+from dame.plans import VERSION, Brief, Forecast, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.sizes import Sizes
 
 _FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
@@ -20,7 +20,12 @@ LEARN = "learn"
 """The spread between users, where it is to be learnt."""
 SHIFT = "shift_by_1_percent"
 """A figure that is printed beside a plan and follows from it: read, not believed."""
-_ROUND_KINDS: dict[str, type[Round]] = {"vote": VoteRound, "measure": MeasureRound, "size-vote": SizeRound}
+_ROUND_KINDS: dict[str, type[Round]] = {
+    "vote": VoteRound,
+    "measure": MeasureRound,
+    "place-vote": PlaceRound,
+    "size-vote": SizeRound,
+}
 
 
 def plan_to_json(plan: Plan) -> dict[str, object]:
@@ -91,23 +96,37 @@ def round_kind(round_: Round) -> str:
 def _round_json(round_: Round, users: int) -> dict[str, object]:
     kind = round_kind(round_)
     plain = {f.name: getattr(round_, f.name) for f in dataclasses.fields(round_) if f.name not in ("code", "noise")}
-    coder: dict[str, object] = (
-        {"noise": noise_json(round_.noise)} if isinstance(round_, MeasureRound) else {"code": code_json(round_.code)}
-    )
-    return {"kind": kind, **plain, **coder, "users": round_.share * users}
+    return {"kind": kind, **plain, **_coder(round_), "users": round_.share * users}
+
+
+def _coder(round_: Round) -> dict[str, object]:
+    if isinstance(round_, PlaceRound):  # its code follows from α and the number of places
+        return {"places": list(round_.places)}
+    return {"noise": noise_json(round_.noise)} if isinstance(round_, MeasureRound) else {"code": code_json(round_.code)}
 
 
 def _round(document: object) -> Round:
     kind = document.get("kind") if isinstance(document, dict) else document
     if not isinstance(kind, str) or kind not in _ROUND_KINDS:
-        raise InvalidInput("round kind", kind, "'vote', 'size-vote' or 'measure'")
+        raise InvalidInput("round kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'")
     names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
     fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))
     name, share = checks.text("round name", fields["name"], 32), checks.positive("share", fields["share"], 1.0)
     if kind == "size-vote":
         bins = checks.whole("bins", fields["bins"], 1, SIZE_CLASSES)
         return SizeRound(name=name, share=share, bins=bins, code=code_from_json(fields["code"]))
+    if kind == "place-vote":
+        return _place_round(name, share, fields)
     return _vote_round(name, share, fields) if kind == "vote" else _measure_round(name, share, fields)
+
+
+def _place_round(name: str, share: float, fields: Mapping[str, Any]) -> PlaceRound:
+    return PlaceRound(
+        name=name,
+        share=share,
+        places=tuple(checks.real("places", place, -1.0, 1.0) for place in _list("places", fields["places"])),
+        error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
+    )
 
 
 def _vote_round(name: str, share: float, fields: Mapping[str, Any]) -> VoteRound:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from dame import checks
 from dame.crowd import mean_weight
-from dame.device.questions import MOST_RECORDS, Measure, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import MOST_RECORDS, Measure, PlaceVote, SizeVote, Vote
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.errors import InvalidInput
 from dame.sizes import Sizes, effective
 
@@ -180,8 +180,24 @@ class SizeRound:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceRound:
+    """A round of votes for one of a few places; no places where they follow from the rounds before."""
+
+    name: str
+    share: float
+    places: tuple[float, ...] = ()
+    error_after: float = 1.0
+
+    def ask(self, brief: Brief, index: int, places: tuple[float, ...] = ()) -> PlaceVote:
+        """The question of this round, about its own places or those given."""
+        asked = places or self.places
+        code = OneOfMany.spending(brief.alpha, len(asked))
+        return PlaceVote(**brief.asked(index), places=asked, code=code)
+
+
 MeanRound = VoteRound | MeasureRound
-Round = MeanRound | SizeRound
+Round = MeanRound | PlaceRound | SizeRound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

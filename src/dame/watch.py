@@ -5,12 +5,13 @@ Everything here is in the study's own units, and follows from tallies and questi
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dame.crowd import mean_weight
-from dame.device.questions import Measure, SizeVote, Vote
+from dame.device.questions import Measure, PlaceVote, SizeVote, Vote
 from dame.estimate import to_units
 from dame.plans import Brief, Plan, SizeRound, VoteRound
 from dame.protocols import protocol_named
@@ -50,6 +51,8 @@ def vote_histogram(plan: Plan, votes: Tally) -> Histogram | None:
     vote = votes.question
     if not isinstance(vote, Vote) or isinstance(vote, SizeVote) or not votes.reports:
         return None
+    if isinstance(vote, PlaceVote):
+        return _places_histogram(plan.brief, votes, vote)
     voters = _voters(plan, vote.round)
     each = [vote.code.debias(votes.mean(bin_)) / voters for bin_ in range(vote.bins)]
     together = -(-vote.bins // MOST_BARS)
@@ -60,6 +63,18 @@ def vote_histogram(plan: Plan, votes: Tally) -> Histogram | None:
         shares=tuple(sum(each[start : start + together]) for start in starts),
         standard_error=error,
         chosen=_elected(plan, votes, vote),
+    )
+
+
+def _places_histogram(brief: Brief, votes: Tally, vote: PlaceVote) -> Histogram:
+    """A bar around each place, from half the way to its neighbours; the elected ones are all that were asked about."""
+    middles = [(left + right) / 2 for left, right in itertools.pairwise(vote.places)]
+    low, high = _in_units(brief, (vote.places[0], vote.places[-1]))
+    return Histogram(
+        edges=_in_units(brief, [-1.0, *middles, 1.0]),
+        shares=tuple(vote.code.debias(votes.mean(place)) for place in range(vote.bins)),
+        standard_error=math.sqrt(vote.code.variance(1 / vote.bins) / votes.reports),
+        chosen=(low, high),
     )
 
 

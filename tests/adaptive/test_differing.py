@@ -1,4 +1,4 @@
-"""Users whose own means differ: estimates of the mean of means, from votes and bits that know no law and no M."""
+"""Users whose own means differ: estimates of the mean of means, from marks that know no law and no M."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import dame
-from dame.device.questions import Measure, Vote
+from dame.device.randomisers import OneBit
 from dame.errors import InvalidInput
-from dame.plans import MeasureRound, VoteRound
-from dame.simulation import simulate
+from dame.plans import MeasureRound, PlaceRound
+from dame.population import Chunk
+from dame.simulation import draw_tally, simulate
 
 SIZES = dame.Sizes.parse("poisson:20")
 ALPHA = 2.0
@@ -66,36 +67,23 @@ def test_never_much_worse_than_one_bit(kind, alpha, users):
     assert result.coverage >= (0.8 if kind in ("minority", "few", "fifth") else 0.9)
 
 
-def test_the_plan_measures_halves_and_then_windows_with_equal_weights():
-    plan = plan_for(4000, 1.0)
-    for round_ in plan.rounds:
-        assert isinstance(round_, MeasureRound)
-        assert round_.cap == 1.0  # everybody has the same weight
-    halves = plan.rounds[0]
-    assert halves.dither == halves.half_width == 0.5
-    assert plan.brief.weights == "equal"
+def test_the_plan_asks_for_places_all_over_the_range_and_then_for_others():
+    first, *later = plan_for(4000, 1.0).rounds
+    assert isinstance(first, PlaceRound)
+    assert first.places[0] == -1
+    assert first.places[-1] == 1
+    assert all(isinstance(round_, PlaceRound) and not round_.places for round_ in later)
+    assert plan_for(4000, 1.0).brief.weights == "equal"
 
 
-@pytest.mark.parametrize(
-    ("alpha", "most_rounds", "names"),
-    [
-        (0.7, 3, ["halves", "refine", "finish"]),
-        (2.0, 2, ["halves", "finish"]),
-        (2.0, 3, ["locate", "halves", "finish"]),
-    ],
-)
-def test_rounds_follow_from_alpha_and_from_how_many_may_be_asked(alpha, most_rounds, names):
+@pytest.mark.parametrize(("most_rounds", "names"), [(2, ["locate", "finish"]), (3, ["locate", "refine", "finish"])])
+@pytest.mark.parametrize("alpha", [0.7, 2.0])
+def test_rounds_follow_from_how_many_may_be_asked(alpha, most_rounds, names):
     plan = plan_for(8000, alpha, max_rounds=most_rounds)
     assert [round_.name for round_ in plan.rounds] == names
     assert sum(round_.share for round_ in plan.rounds) == pytest.approx(1)
     errors = [round_.error_after for round_ in plan.rounds]
     assert errors == sorted(errors, reverse=True)
-
-
-def test_everybody_votes():
-    vote = plan_for(4000).rounds[0]
-    assert isinstance(vote, VoteRound)
-    assert vote.min_size == 1
 
 
 @pytest.mark.parametrize("more", [{}, {"max_rounds": 1}])
@@ -128,36 +116,60 @@ def test_an_arm_without_reports_is_not_heard():
     assert high == 1.0
 
 
-def honest_tally(question, means, rng):
-    if isinstance(question, Vote):
-        marks = np.bincount([question.bin_of(mean) for mean in means], minlength=question.bins)
-        yes, no = question.code.yes / 2**64, question.code.no / 2**64
-        ones = rng.binomial(marks, yes) + rng.binomial(len(means) - marks, no)
-        return dame.Tally(question=question, reports=len(means), sums=tuple(ones.tolist()))
-    assert isinstance(question, Measure)
-    arms = rng.random(len(means)) < 0.5
-    centres = np.where(arms, question.arm_centre(1), question.arm_centre(0))
-    places = np.clip((means - centres - question.left) / (question.right - question.left), 0, 1)
-    ones = rng.random(len(means)) < (question.noise.low + places * (question.noise.high - question.noise.low)) / 2**64
-    sums = (int(ones[~arms].sum()), int(arms.sum()), int(ones[arms].sum()))
-    return dame.Tally(question=question, reports=len(means), sums=sums)
-
-
-def test_the_windows_follow_what_was_learnt():
+def test_the_places_follow_what_was_learnt():
     plan, rng = plan_for(40_000), np.random.default_rng(5)
-    windows = {}
+    steps = {}
     for name, middle, width in (("left", -0.6, 0.05), ("right", 0.5, 0.05), ("wide", 0.0, 0.5)):
         means = np.clip(middle + width * rng.normal(size=10_000), -1, 1)
         tallies = []
         for _ in range(2):
-            tallies.append(honest_tally(dame.next(plan, tallies), means, rng))
-        question = dame.next(plan, tallies)
-        windows[name] = (question.centre, question.right - question.left)
-        assert question.arm_centre(0) + question.left < middle < question.arm_centre(1) + question.right
-    assert windows["left"][0] < windows["wide"][0] < windows["right"][0]
-    assert windows["wide"][1] > 1.5 * windows["left"][1]
-    ends = np.array(windows["left"]) * 1024
-    assert ends == pytest.approx(np.round(ends))  # on the grid that all machines share
+            question = dame.next(plan, tallies)
+            tallies.append(draw_tally(question, [Chunk(np.full(10_000, 20), means)], rng))
+        places = dame.next(plan, tallies).places
+        assert places[0] < middle < places[-1]
+        steps[name] = min(np.diff(places))
+    assert steps["wide"] > 1.5 * max(steps["left"], steps["right"])
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        lambda places: [places[1], places[2]],  # the first places are not known
+        lambda places: [places[0]],  # a single round of places
+        lambda places: [{**places[0], "places": [0.5, -0.5]}, *places[1:]],
+    ],
+)
+def test_rounds_that_cannot_be_run_are_refused(rounds):
+    document = dame.plan_to_json(plan_for(4000))
+    document["rounds"] = rounds(document["rounds"])
+    with pytest.raises(InvalidInput, match=r"rounds|places"):
+        dame.first(dame.plan_from_json(document))
+
+
+def test_rounds_of_one_law_are_refused_where_users_differ():
+    document = dame.plan_to_json(plan_for(4000))
+    other = dame.plan_to_json(plan_for(4000, between_sd=0.0))
+    with pytest.raises(InvalidInput, match="rounds"):
+        dame.plan_from_json({**document, "rounds": other["rounds"]})
+    with pytest.raises(InvalidInput, match="rounds"):
+        dame.plan_from_json({**other, "rounds": document["rounds"]})
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 4.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_halves_are_never_noisier_than_a_plain_bit(alpha, seed):
+    """The exact variance of both, for some population of users: chance assignment to arms included."""
+    rng = np.random.default_rng(seed)
+    means = np.clip(rng.normal(rng.uniform(-1, 1), rng.uniform(0, 1), size=50), -1, 1)
+    bit, users = OneBit.spending(alpha), len(means)
+    plain = np.mean([4 * bit.variance((mean + 1) / 2) for mean in means])
+    lower, upper = np.clip(means, -1, 0), np.clip(means, 0, 1)
+    noise = np.mean(
+        [2 * bit.variance(low + 1) + 2 * bit.variance(high) for low, high in zip(lower, upper, strict=True)]
+    )
+    # Half of the users, drawn at random, are in the one arm: what they lack there, the others lack in the other arm.
+    chance = np.var(upper - lower, ddof=1) * (users / 2) / users * 2
+    assert noise + chance <= plain * (1 + 1e-9) + 1.0 / users
 
 
 def test_sizes_do_not_matter_for_equal_weights():

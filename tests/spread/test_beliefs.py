@@ -28,7 +28,7 @@ def test_one_observation_of_the_mean_is_pooled_by_precision():
     start = Beliefs.before(one_population([-0.5, 0.1, 0.8], [0.2, 0.5, 0.3]))
     prior = start.of(identity)
     noise = 0.004
-    posterior = start.after(identity, np.array([0.4]), np.array([noise])).of(identity)
+    posterior = start.after(identity, np.array([0.4]), np.array([[noise]])).of(identity)
     precision = 1 / prior.covariance[0, 0] + 1 / noise
     expected = (prior.mean[0] / prior.covariance[0, 0] + 0.4 / noise) / precision
     assert posterior.mean[0] == pytest.approx(expected)
@@ -41,7 +41,7 @@ def test_the_order_of_observations_does_not_matter():
     def left_half(values):
         return (values < 0)[..., None].astype(float)
 
-    facts = [(identity, np.array([0.2]), np.array([0.01])), (left_half, np.array([0.3]), np.array([0.02]))]
+    facts = [(identity, np.array([0.2]), np.array([[0.01]])), (left_half, np.array([0.3]), np.array([[0.02]]))]
     one = start.after(*facts[0]).after(*facts[1]).of(identity)
     other = start.after(*facts[1]).after(*facts[0]).of(identity)
     assert one.mean[0] == pytest.approx(other.mean[0], abs=5e-4)  # populations that fit nothing are dropped on the way
@@ -52,7 +52,7 @@ def test_populations_are_weighed_by_how_well_they_foretold():
     near, far = [-0.1, 0.1], [0.7, 0.9]
     both = Family(np.array([near, far]), np.full((2, 2), 0.5), np.log([0.5, 0.5]), np.array([0.1, 0.1]))
     noise = 0.05
-    posterior = Beliefs.before(both).after(identity, np.array([0.3]), np.array([noise])).of(identity)
+    posterior = Beliefs.before(both).after(identity, np.array([0.3]), np.array([[noise]])).of(identity)
     spread = noise + 0.1**2 / (GRIP + 1)
     odds = math.exp(-(0.3**2 - 0.5**2) / (2 * spread))
     assert posterior.weights[0] / posterior.weights[1] == pytest.approx(odds)
@@ -60,7 +60,7 @@ def test_populations_are_weighed_by_how_well_they_foretold():
 
 def test_quantiles_of_a_mixture():
     start = Beliefs.before(family())
-    posterior = start.after(identity, np.array([0.1]), np.array([0.003])).of(identity)
+    posterior = start.after(identity, np.array([0.1]), np.array([[0.003]])).of(identity)
     rng = np.random.default_rng(2)
     rows = rng.choice(len(posterior.weights), p=posterior.weights / posterior.weights.sum(), size=200_000)
     drawn = rng.normal(posterior.means[rows, 0], np.sqrt(posterior.covariances[rows, 0, 0]))
@@ -78,7 +78,7 @@ def test_many_reports_outvote_every_shape():
         return (np.searchsorted(edges, points, side="right")[..., None] == np.arange(1, 9)).astype(float)
 
     observed = shares @ bins(values)
-    posterior = Beliefs.before(family()).after(bins, observed, np.full(8, 1e-6)).of(identity)
+    posterior = Beliefs.before(family()).after(bins, observed, np.eye(8) * 1e-6).of(identity)
     assert posterior.mean[0] == pytest.approx(shares @ values, abs=0.125)  # half a bin
     assert posterior.quantile(0.025) - 0.02 < shares @ values < posterior.quantile(0.975) + 0.02
 
@@ -88,7 +88,7 @@ def test_the_mean_of_users_at_hand_is_learnt_from_a_part_of_them():
     values, shares = np.array([-0.5, 0.1, 0.8]), np.array([0.2, 0.5, 0.3])
     users, noise = 8, 0.02
     start = Beliefs.before(one_population(list(values), list(shares)), users=users)
-    after = start.after(identity, np.array([0.4]), np.array([noise + half_variance(start, users)])).of_mean()
+    after = start.after(identity, np.array([0.4]), np.array([[noise + half_variance(start, users)]])).of_mean()
     rng = np.random.default_rng(3)
     laws = rng.dirichlet(shares * GRIP, size=300_000)
     people = values[(rng.random((len(laws), users, 1)) > np.cumsum(laws, axis=1)[:, None, :]).sum(axis=2).clip(max=2)]
@@ -114,7 +114,7 @@ def test_doubt_lets_a_narrow_shape_hear_of_far_users():
     def upper(points):
         return np.clip(points, 0.3, 1.0)[..., None]
 
-    fact = (upper, np.array([0.3 + 0.1 * 0.6]), np.array([0.02**2]))
+    fact = (upper, np.array([0.3 + 0.1 * 0.6]), np.array([[0.02**2]]))
     deaf = Beliefs.before(narrow).after(*fact).of_mean()
     open_minded = Beliefs.before(narrow, departure=0.05**2).after(*fact).of_mean()
     assert deaf.mean[0] == pytest.approx(0, abs=1e-3)
@@ -123,7 +123,7 @@ def test_doubt_lets_a_narrow_shape_hear_of_far_users():
 
 
 def test_few_populations_stand_for_all():
-    beliefs = Beliefs.before(family()).after(identity, np.array([0.1]), np.array([0.003]))
+    beliefs = Beliefs.before(family()).after(identity, np.array([0.1]), np.array([[0.003]]))
     every, few = beliefs.of(identity), beliefs.thinned(150).of(identity)
     assert len(few.weights) <= 150
     assert few.mean[0] == pytest.approx(every.mean[0], abs=0.1 * math.sqrt(every.covariance[0, 0]))

@@ -10,7 +10,7 @@ from rich.table import Table
 from dame.audit.poisoning import largest_shift
 from dame.cli import output
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeasureRound, Plan, Round, SizeRound, VoteRound
+from dame.plans import Brief, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 
 WHOSE_MEAN = {
     "equal": "each user counts once",
@@ -93,12 +93,8 @@ def _rounds_table(plan: Plan) -> Table:
 
 def _learnt(plan: Plan, number: int) -> str | None:
     round_ = plan.rounds[number - 1]
-    if not _learns_spread(plan) or not isinstance(round_, MeasureRound):
-        return None
-    if round_.dither:
+    if _learns_spread(plan) and isinstance(round_, MeasureRound) and round_.dither:
         return "a bit on the lower or the upper half of the range; every user counts once"
-    if number > 1:
-        return "a bit in one of two windows that the rounds before suggest; every user counts once"
     return None
 
 
@@ -106,6 +102,9 @@ def describe(round_: Round) -> str:
     """What a round asks, in a few words."""
     if isinstance(round_, SizeRound):
         return f"how many records? One of {round_.bins} classes, each twice as large as the one before"
+    if isinstance(round_, PlaceRound):
+        asked = f"one of {len(round_.places)} places" if round_.places else "one of a few places that answers suggest"
+        return f"{asked}; every user counts once"
     if isinstance(round_, VoteRound):
         who = "" if round_.min_size <= 1 else f", from {round_.min_size:,} records on"
         return f"which of {round_.bins:,} bins?{who}"

@@ -97,7 +97,7 @@ def plan_from_json(document: object) -> Plan:
     name = document.get("protocol") if isinstance(document, dict) else document
     protocol = protocol_named(str(name))
     plan = _plan_from_json(document, protocol.details)
-    if tuple(map(type, plan.rounds)) not in protocol.kinds:
+    if not protocol.knows(plan):
         raise InvalidInput("rounds", [round_.name for round_ in plan.rounds], f"rounds of protocol {protocol.name}")
     return plan
 

@@ -30,6 +30,10 @@ class Protocol(ABC):
     kinds: ClassVar[tuple[tuple[type[Round], ...], ...]]
     """The kinds of rounds that a plan of this protocol may have, one after the other."""
 
+    def knows(self, plan: Plan) -> bool:
+        """Whether a plan, wherever it comes from, has rounds that this protocol can run."""
+        return tuple(map(type, plan.rounds)) in self.kinds
+
     @abstractmethod
     def plan(self, brief: Brief, **choices: Any) -> Plan:
         """The study that answers a brief."""

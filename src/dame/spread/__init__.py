@@ -2,19 +2,19 @@
 
 from dame.spread.beliefs import Beliefs, Posterior
 from dame.spread.family import NARROWEST, WIDEST, Family, Population, bell, family
-from dame.spread.windows import HALVES, Pair, best_pair, clipped
+from dame.spread.places import Places, best_places, marked, noise_of
 
 __all__ = [
-    "HALVES",
     "NARROWEST",
     "WIDEST",
     "Beliefs",
     "Family",
-    "Pair",
+    "Places",
     "Population",
     "Posterior",
     "bell",
-    "best_pair",
-    "clipped",
+    "best_places",
     "family",
+    "marked",
+    "noise_of",
 ]

@@ -108,7 +108,7 @@ class Beliefs:
     features: Floats
     anywhere: Floats
     observed: Floats
-    variances: Floats
+    noise: Floats
     doubt: float
     users: float
 
@@ -121,16 +121,16 @@ class Beliefs:
             features=np.empty((*family.values.shape, 0)),
             anywhere=np.empty((len(_ANYWHERE), 0)),
             observed=np.empty(0),
-            variances=np.empty(0),
+            noise=np.empty((0, 0)),
             doubt=departure / _SPREAD,
             users=users,
         )
 
-    def after(self, features: Features, observed: Floats, variances: Floats) -> Beliefs:
-        """What is believed once averages of features were observed, each with independent noise of known variance."""
+    def after(self, features: Features, observed: Floats, noise: Floats) -> Beliefs:
+        """What is believed once averages of features were observed, with noise of known covariance."""
         fresh = features(self.family.values)
         foretold = self.of(features)
-        fit = _log_density(observed - foretold.means, foretold.covariances + np.diag(variances))
+        fit = _log_density(observed - foretold.means, foretold.covariances + noise)
         log_weights = self.log_weights + fit
         log_weights = log_weights - special.logsumexp(log_weights)
         kept = log_weights > _FORGOTTEN
@@ -143,7 +143,7 @@ class Beliefs:
             features=np.concatenate([self.features[kept], fresh[kept]], axis=-1),
             anywhere=np.concatenate([self.anywhere, features(_ANYWHERE)], axis=-1),
             observed=np.concatenate([self.observed, observed]),
-            variances=np.concatenate([self.variances, variances]),
+            noise=_apart_from_each_other(self.noise, noise),
         )
 
     def of(self, features: Features) -> Posterior:
@@ -161,7 +161,7 @@ class Beliefs:
         firm = self._firm(sampled)
         shared = firm * _covariances(shares, self.features, fresh) + self.doubt * _covariance(self.anywhere, anywhere)
         known = self._firm(False) * _covariances(shares, self.features, self.features)
-        known = known + np.diag(self.variances) + self.doubt * _covariance(self.anywhere, self.anywhere)
+        known = known + self.noise + self.doubt * _covariance(self.anywhere, self.anywhere)
         solved = np.asarray(np.linalg.solve(known, shared), dtype=np.float64)
         misses = (self.observed - _averages(shares, self.features))[:, None, :]
         means = averages + (misses @ solved)[:, 0, :]
@@ -202,6 +202,14 @@ class Beliefs:
         before = before + self.doubt * _covariance(seen.anywhere, seen.anywhere)
         covariances = before - seen.shared.transpose(0, 2, 1) @ seen.solved
         return Posterior(weights=np.exp(self.log_weights), means=seen.means, covariances=covariances)
+
+
+def _apart_from_each_other(one: Floats, other: Floats) -> Floats:
+    """The covariance of the noise of two rounds, which have nothing in common."""
+    both = np.zeros((len(one) + len(other),) * 2)
+    both[: len(one), : len(one)] = one
+    both[len(one) :, len(one) :] = other
+    return both
 
 
 def _averages(shares: Floats, features: Floats) -> Floats:

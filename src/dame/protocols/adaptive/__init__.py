@@ -56,6 +56,10 @@ class Adaptive(Protocol):
         for more in range(first is VoteRound, MOST_ROUNDS)
     )
 
+    def knows(self, plan: Plan) -> bool:
+        """Whether a plan has the rounds of users who differ, where they do; and else those of one law."""
+        return differing.knows(plan.rounds) if plan.brief.users_differ else Protocol.knows(self, plan)
+
     def plan(
         self,
         brief: Brief,

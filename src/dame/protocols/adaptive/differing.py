@@ -1,52 +1,50 @@
 """`adaptive` for users who differ: each counts once, and her own mean may lie anywhere.
 
-The first users say, with a bit each, where in the lower or the upper half of the range their mean is: *halves*. That
-alone is never worse than a plain bit. Where α is large, a few users vote for bins before. The others then measure in
-windows that are worth their width, in two rounds where nobody voted: narrow windows have little noise, but cut the
-users outside. What was cut is made up for by what the other rounds say of the tails, as far as they can
-(`dame.spread`). Neither M nor any law is needed.
+Everybody marks one of a few places: the first users places all over the range, the others places that are worth
+asking about by what the rounds before have shown. Close together these have little noise; places at the ends of the
+range, in the same question, watch over those who are far away. What was cut off all the same is made up for by what
+the other rounds say of the tails, as far as they can (`dame.spread`). Neither M nor any law is needed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dame.crowd import bins_of
-from dame.device.questions import Measure, Question, Vote
-from dame.device.randomisers import OneBit, UnaryCode
+from dame.device.questions import Measure, PlaceVote, Question
+from dame.device.randomisers import OneBit, OneOfMany
 from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading, normal_quantile
-from dame.plans import Brief, MeasureRound, Plan, Round, VoteRound
+from dame.plans import Brief, MeasureRound, PlaceRound, Plan, Round
 from dame.protocols.whole_range import read_alone, risk_alone
-from dame.spread import HALVES, NARROWEST, WIDEST, Beliefs, Pair, Population, bell, best_pair, clipped, family
-from dame.spread.beliefs import Features
-from dame.spread.windows import noise_within
+from dame.spread import (
+    NARROWEST,
+    WIDEST,
+    Beliefs,
+    Places,
+    Population,
+    bell,
+    best_places,
+    family,
+    marked,
+    noise_of,
+)
 from dame.tally import Tally
 
-Floats = NDArray[np.float64]
-
-BINS = 8
-VOTING_ALPHA = 1.5
-"""From this α on votes for bins are sharp enough to pay: at α = 2 the noise of a bin is 0.4 of that of a bit, at 1 it
-is 0.8."""
-SHARES_WITH_VOTE = (0.1, 0.25, 0.65)
-SHARES = (0.42, 0.2, 0.38)
-SHARES_OF_TWO = (0.35, 0.65)
-"""Shares of the rounds. A far minority can only be seen by users who are asked about the whole range, and the noise
-with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many. The
-round between asks about what is still in doubt, or makes the windows of the last one narrower."""
+FIRST_PLACES: Places = (-1.0, -0.375, 0.375, 1.0)
+SHARES, SHARES_OF_TWO = (0.2, 0.25, 0.55), (0.3, 0.7)
+"""Shares of the rounds. A far minority is best seen by users who are asked about the whole range, and the noise
+with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many."""
 DEPARTURE = 0.9
 """By how much the mean may depart from every shape: in standard errors of bits from people at the ends of the range."""
-TOO_FEW, TOO_FEW_WITH_VOTE = 250, 1000
-"""Users worth no more exact reports than this cannot learn how they are spread: a wrong window would cost too much.
-Where α is large, halves alone are so good that windows must be surer."""
-WORTH_A_WINDOW = 0.95
-"""Windows must bring the expected error below this part of that of plain bits: else one round is simpler."""
+TOO_FEW = 250
+"""Users worth no more exact reports than this cannot learn how they are spread: wrong places would cost too much."""
+WORTH_ROUNDS = 0.95
+"""Rounds must bring the expected error below this part of that of plain bits: else one round is simpler."""
+HALVES = ((-1.0, 0.0), (0.0, 1.0))
 HALVES_ALPHA = 1.0
 FEW = 100
 """With a smaller α, or fewer users, a study of one round asks plain bits: there is next to nothing to gain from halves,
@@ -55,8 +53,9 @@ and their arms would be few."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """The mean squared errors that are expected: after each round of windows, on average over plausible widths; and at
-    the end, for each width."""
+    """The mean squared errors that are expected: after each round, on average over plausible widths; and at the end,
+    for each width.
+    """
 
     after: tuple[float, ...]
     by_width: tuple[tuple[float, float], ...]
@@ -68,29 +67,39 @@ class Outlook:
 
 
 def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outlook]:
-    """Votes where they pay, halves, then bits in windows; or a single round where windows would not pay."""
+    """Places all over the range, then places that follow from the answers; or a single round where that is as good."""
+    plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
+    if most_rounds > 1 and plain * TOO_FEW < 1:
+        shares = SHARES if most_rounds > 2 else SHARES_OF_TWO
+        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares)
+        if outlook.average < WORTH_ROUNDS**2 * plain:
+            return _place_rounds(shares, outlook), outlook
+    return (_single(brief, plain),), Outlook(after=(plain,), by_width=())
+
+
+def _place_rounds(shares: Sequence[float], outlook: Outlook) -> tuple[PlaceRound, ...]:
+    names, places = ("locate", "refine", "finish"), (FIRST_PLACES, (), ())
+    first, *between, last = zip(names, places, strict=True)
+    asked = [first, *between[: len(shares) - 2], last]
+    return tuple(
+        PlaceRound(name=name, share=share, places=at, error_after=min(math.sqrt(error), 1.0))
+        for (name, at), share, error in zip(asked, shares, outlook.after, strict=True)
+    )
+
+
+def _single(brief: Brief, plain: float) -> MeasureRound:
+    """Bits from everybody: on either half of the range where that is worth it, else on all of it."""
     noise = OneBit.spending(brief.alpha)
-    plain = risk_alone(noise, brief.users)
-    if most_rounds > 1 and plain * (TOO_FEW_WITH_VOTE if brief.alpha >= VOTING_ALPHA else TOO_FEW) < 1:
-        votes = brief.alpha >= VOTING_ALPHA and most_rounds > 2
-        shares = SHARES_WITH_VOTE if votes else SHARES if most_rounds > 2 else SHARES_OF_TWO
-        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), votes, shares)
-        if outlook.average < WORTH_A_WINDOW**2 * plain:
-            *voting, halves = shares[: votes + 1]
-            last = shares[votes + 1 :]
-            windows = (
-                MeasureRound.everybody_alike(name, share, noise, error)
-                for name, share, error in zip(("refine", "finish")[-len(last) :], last, outlook.after, strict=True)
-            )
-            return (
-                *(_vote(brief, share) for share in voting),
-                _halves(brief, halves, plain / halves),
-                *windows,
-            ), outlook
-    alone = Outlook(after=(plain,), by_width=())
-    if brief.alpha >= HALVES_ALPHA and brief.users >= FEW:
-        return (_halves(brief, 1.0, plain),), alone
-    return (MeasureRound.everybody_alike("measure", 1.0, noise, plain),), alone
+    if brief.alpha < HALVES_ALPHA or brief.users < FEW:
+        return MeasureRound.everybody_alike("measure", 1.0, noise, plain)
+    return replace(MeasureRound.everybody_alike("halves", 1.0, noise, plain), half_width=0.5, dither=0.5)
+
+
+def knows(rounds: Sequence[Round]) -> bool:
+    """Whether these are rounds for users who differ: one of bits, or some of places of which the first are known."""
+    if len(rounds) == 1:
+        return isinstance(rounds[0], MeasureRound)
+    return all(isinstance(round_, PlaceRound) for round_ in rounds) and bool(getattr(rounds[0], "places", ()))
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
@@ -115,15 +124,14 @@ def widths_of(brief: Brief) -> tuple[float, float]:
 
 
 def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
-    """The vote, the halves, or bits in the windows that are best by what was learnt before."""
+    """The places that are best by what was learnt before; or bits, in a study of one round."""
     index, round_ = len(tallies), plan.rounds[len(tallies)]
-    if isinstance(round_, VoteRound):
-        return round_.ask(plan.brief, index)
-    assert isinstance(round_, MeasureRound), "no sizes are surveyed where users differ"
-    if round_.dither or not index:
+    if isinstance(round_, MeasureRound):
         return round_.ask(plan.brief, index, centre=0.0)
-    pair, _ = best_pair(believed(plan, tallies), round_.noise.variance, plan.users * round_.share)
-    return _ask(round_, plan.brief, index, pair)
+    assert isinstance(round_, PlaceRound), "users who differ vote for places"
+    if round_.places:
+        return round_.ask(plan.brief, index)
+    return round_.ask(plan.brief, index, _worth_asking(*_known(plan, tallies), plan.users * round_.share))
 
 
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
@@ -145,69 +153,38 @@ def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
 
 def believed(plan: Plan, tallies: Sequence[Tally]) -> Beliefs:
     """What the tallies teach about the users' means; a round without reports teaches nothing."""
+    return _learnt(*_known(plan, tallies))
+
+
+def _known(plan: Plan, tallies: Sequence[Tally]) -> tuple[float, int, tuple[float, float], tuple[Tally, ...]]:
+    """α, the users, how widely they may be spread, and what was heard of them."""
     users = max(sum(tally.reports for tally in tallies), plan.users)
-    heard = tuple(tally for tally in tallies if tally.reports)
-    return _learnt(plan.alpha, users, widths_of(plan.brief), heard)
+    return plan.alpha, users, widths_of(plan.brief), tuple(tally for tally in tallies if tally.reports)
+
+
+# What earlier rounds taught is remembered, and what to ask then: each step of a study asks for both again.
+@lru_cache(maxsize=8)
+def _worth_asking(
+    alpha: float, users: int, widths: tuple[float, float], heard: tuple[Tally, ...], reports: float
+) -> Places:
+    places, _ = best_places(_learnt(alpha, users, widths, heard), partial(OneOfMany.spending, alpha), reports)
+    return places
 
 
 @lru_cache(maxsize=8)
 def _learnt(alpha: float, users: int, widths: tuple[float, float], heard: tuple[Tally, ...]) -> Beliefs:
-    # What earlier rounds taught is remembered: each question of a study asks for it again.
     if not heard:
         return _before(alpha, users, widths)
     beliefs, last = _learnt(alpha, users, widths, heard[:-1]), heard[-1]
-    return _after_vote(beliefs, last) if isinstance(last.question, Vote) else _after_bits(beliefs, last)
+    asked = last.question
+    assert isinstance(asked, PlaceVote)
+    shares = np.array([asked.code.debias(last.mean(place)) for place in range(1, asked.bins)])
+    return beliefs.after(marked(asked.places), shares, noise_of(asked.code, shares, last.reports))
 
 
 def _before(alpha: float, users: int, widths: tuple[float, float]) -> Beliefs:
     ends, middle = (4 * OneBit.spending(alpha).variance(place) / users for place in (0.0, 0.5))
     return Beliefs.before(family(*widths, math.sqrt(middle)), departure=DEPARTURE**2 * ends, users=users)
-
-
-def _after_vote(beliefs: Beliefs, votes: Tally) -> Beliefs:
-    vote = votes.question
-    assert isinstance(vote, Vote)
-    shares = np.array([vote.code.debias(votes.mean(bin_)) for bin_ in range(vote.bins)])
-    variances = np.array([vote.code.variance(min(max(share, 0.0), 1.0)) / votes.reports for share in shares])
-    return beliefs.after(_marks(vote), shares, variances)
-
-
-def _marks(vote: Vote) -> Features:
-    def features(values: Floats) -> Floats:
-        return np.asarray(bins_of(vote, values)[..., None] == np.arange(vote.bins), dtype=np.float64)
-
-    return features
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Arm:
-    """What the users of one window said: their average in it, and the variance of that."""
-
-    left: float
-    right: float
-    average: float
-    variance: float
-
-
-def _after_bits(beliefs: Beliefs, bits: Tally) -> Beliefs:
-    arms = list(_arms(bits))
-    windows = clipped(*((arm.left, arm.right) for arm in arms))
-    averages, variances = (np.array([getattr(arm, name) for arm in arms]) for name in ("average", "variance"))
-    return beliefs.after(windows, averages, variances)
-
-
-def _arms(bits: Tally) -> Iterator[_Arm]:
-    """The arms that have reports: both windows, or the only one."""
-    asked = bits.question
-    assert isinstance(asked, Measure)
-    assert isinstance(asked.noise, OneBit)
-    for arm, (reports, ones) in enumerate(bits.arms):
-        if not reports:
-            continue
-        left, width = asked.arm_centre(arm) + asked.left, asked.right - asked.left
-        place = asked.noise.debias(ones / reports)
-        variance = asked.noise.variance(min(max(place, 0.0), 1.0)) / reports
-        yield _Arm(left=left, right=left + width, average=left + place * width, variance=variance * width**2)
 
 
 def _read_halves(tally: Tally) -> Estimate:
@@ -216,14 +193,16 @@ def _read_halves(tally: Tally) -> Estimate:
     The variance over n users is (B² - E x² - (1 - E|x|)²)/n, whatever the population: for each of them no larger than
     the (B² - E x²)/n of plain bits. E x² is not known, but no less than (E|x|)².
     """
-    question = tally.question
-    assert isinstance(question, Measure)
-    arms = {arm.left: arm for arm in _arms(tally)}
+    noise = tally.question.noise if isinstance(tally.question, Measure) else None
+    assert isinstance(noise, OneBit)
     # An arm without reports (a handful of users) says nothing: its half's middle, as far off as can be.
-    lower, upper = (arms[left].average if left in arms else (left + right) / 2 for left, right in HALVES)
+    lower, upper = (
+        left + (noise.debias(ones / reports) if reports else 0.5) * (right - left)
+        for (left, right), (reports, ones) in zip(HALVES, tally.arms, strict=True)
+    )
     away = min(max(upper - lower, 0.0), 1.0)
     reports = sum(1 / max(reports, 1) for reports, _ in tally.arms)
-    variance = (question.noise.variance(0.0) + question.noise.variance(away)) / 2 * reports
+    variance = (noise.variance(0.0) + noise.variance(away)) / 2 * reports
     value, error = lower + upper, math.sqrt(variance)
     half = normal_quantile() * error
     reading = Reading(value=value, standard_error=error, low=value - half, high=value + half)
@@ -231,63 +210,25 @@ def _read_halves(tally: Tally) -> Estimate:
 
 
 @lru_cache(maxsize=256)
-def _outlook(alpha: float, users: int, widths: tuple[float, float], votes: bool, shares: tuple[float, ...]) -> Outlook:
+def _outlook(alpha: float, users: int, widths: tuple[float, float], shares: tuple[float, ...]) -> Outlook:
     """What to expect of rounds with these shares: for bells of each width in the middle."""
-    noise, (low, high) = OneBit.spending(alpha), widths
-    *voting, halves = shares[: votes + 1]
-    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 8), low, high))
+    choose = partial(OneOfMany.spending, alpha)
+    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 8), *widths))
     errors = []
     for width in plausible:
-        crowd = bell(float(width))
-        beliefs = _before(alpha, users, widths)
-        for share in voting:
-            beliefs = _expecting_votes(beliefs, alpha, crowd, users * share)
-        asked, answering, risks = HALVES, users * halves, []
-        for share in shares[votes + 1 :]:
-            beliefs = _expecting_bits(beliefs, noise, crowd, asked, answering)
-            answering = users * share
-            asked, risk = best_pair(beliefs, noise.variance, answering)
-            risks.append(risk)
+        beliefs, places, risks = _before(alpha, users, widths), FIRST_PLACES, []
+        for share, following in zip(shares, (*shares[1:], None), strict=True):
+            beliefs = _expecting(beliefs, choose(len(places)), bell(float(width)), places, users * share)
+            risks.append(float(beliefs.of_mean().covariance[0, 0]))
+            if following is not None:
+                places, _ = best_places(beliefs, choose, users * following)
         errors.append(risks)
     after = tuple(float(error) for error in np.mean(errors, axis=0))
     at_the_end = [risks[-1] for risks in errors]
     return Outlook(after=after, by_width=tuple(zip(plausible.tolist(), at_the_end, strict=True)))
 
 
-def _expecting_votes(beliefs: Beliefs, alpha: float, crowd: Population, voters: float) -> Beliefs:
-    code = UnaryCode.optimised(alpha)
-    vote = Vote(study="outlook", round=0, alpha=alpha, bins=BINS, width=2 / BINS, code=code)
+def _expecting(beliefs: Beliefs, code: OneOfMany, crowd: Population, places: Places, users: float) -> Beliefs:
     means, weights = crowd
-    shares = np.asarray(weights @ _marks(vote)(means))
-    return beliefs.after(_marks(vote), shares, np.array([code.variance(float(share)) for share in shares]) / voters)
-
-
-def _expecting_bits(beliefs: Beliefs, noise: OneBit, crowd: Population, pair: Pair, users: float) -> Beliefs:
-    means, weights = crowd
-    averages = np.asarray(weights @ clipped(*pair)(means))
-    return beliefs.after(clipped(*pair), averages, noise_within(averages, pair, noise.variance, users / 2))
-
-
-def _vote(brief: Brief, share: float) -> VoteRound:
-    return VoteRound(
-        name="locate",
-        share=share,
-        bins=BINS,
-        width=2 / BINS,
-        neighbours=0,
-        min_size=1,
-        code=UnaryCode.optimised(brief.alpha),
-    )
-
-
-def _halves(brief: Brief, share: float, squared_error: float) -> MeasureRound:
-    """Half of the users say where in [-1, 0] their mean is, cut to its ends; half where in [0, 1]."""
-    whole = MeasureRound.everybody_alike("halves", share, OneBit.spending(brief.alpha), squared_error)
-    return replace(whole, half_width=0.5, dither=0.5)
-
-
-def _ask(round_: MeasureRound, brief: Brief, index: int, pair: Pair) -> Measure:
-    """Bits in two windows of the same width, the arms of a dither; or, if they are the same, in one."""
-    (left, right), (other, _) = pair
-    half, dither = (right - left) / 2, (other - left) / 2
-    return replace(round_, dither=dither).ask(brief, index, (left + other) / 2 + half, (-half, half))
+    shares = np.asarray(weights @ marked(places)(means))
+    return beliefs.after(marked(places), shares, noise_of(code, shares, users))
