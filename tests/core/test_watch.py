@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import dame
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, PlaceVote, Vote
 from dame.protocols import next as next_step
 from dame.tally import Tally
 from dame.watch import MOST_BARS, vote_histogram, window_ends
@@ -51,6 +53,20 @@ def test_many_bins_share_bars_and_nothing_is_lost() -> None:
     assert len(histogram.shares) <= MOST_BARS
     each = [vote.code.debias(tally.mean(bin_)) for bin_ in range(vote.bins)]
     assert abs(sum(histogram.shares) - sum(each)) < 1e-6 * vote.bins
+
+
+def test_places_have_bars_halfway_to_their_neighbours() -> None:
+    sizes = dame.Sizes.parse("constant:4")
+    plan = dame.plan(users=4000, alpha=2.0, sizes=sizes, bounds=(0.0, 24.0), between_sd="learn", study="w")
+    question = dame.first(plan)
+    assert isinstance(question, PlaceVote)
+    histogram = vote_histogram(plan, Tally(question=question, reports=100, sums=(10, 70, 10, 10)))
+    assert histogram is not None
+    places = [12 + 12 * place for place in question.places]
+    assert histogram.chosen == (0.0, 24.0)
+    assert list(histogram.edges) == [0.0, *((left + right) / 2 for left, right in pairwise(places)), 24.0]
+    assert abs(sum(histogram.shares) - 1) < 1e-12
+    assert histogram.shares.index(max(histogram.shares)) == 1
 
 
 def test_no_votes_no_histogram() -> None:

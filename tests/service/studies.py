@@ -17,12 +17,17 @@ from dame.device.questions import Question, question_from_json
 from dame.service.settings import Settings
 
 SURVEYED = "adaptive, with a survey of sizes"
+DIFFERING = "adaptive, for users who differ"
+_KINDS = {
+    SURVEYED: {"protocol": "adaptive", "survey": 0.2},
+    DIFFERING: {"protocol": "adaptive", "between_sd": "learn"},
+}
 
 
 @lru_cache(maxsize=32)
 def _plan_text(protocol: str, users: int) -> str:
     sizes = dame.Sizes.parse("poisson:400")
-    kind = {"protocol": "adaptive", "survey": 0.2} if protocol == SURVEYED else {"protocol": protocol}
+    kind = _KINDS.get(protocol, {"protocol": protocol})
     plan = dame.plan(users=users, alpha=2.0, sizes=sizes, bounds=(0.0, 24.0), study="x", **kind)
     return json.dumps(dame.plan_to_json(plan))
 

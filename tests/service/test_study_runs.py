@@ -14,7 +14,7 @@ from dame.client.signed import plan_identity, signed_bytes
 from dame.device.questions import question_id
 from dame.device.reports import Report
 from dame.service.export import export_study
-from tests.service.studies import SURVEYED, Live, Run, answer_of
+from tests.service.studies import DIFFERING, SURVEYED, Live, Run, answer_of
 
 PEOPLE = 40
 
@@ -27,7 +27,7 @@ def answer_all(study: Run, tokens: list[str], index: int) -> None:
         assert study.upload(*pair).json() == {"accepted": True}
 
 
-@pytest.mark.parametrize("protocol", ["paper", "adaptive", SURVEYED, "one-bit"])
+@pytest.mark.parametrize("protocol", ["paper", "adaptive", SURVEYED, DIFFERING, "one-bit"])
 def test_a_study_from_plan_to_estimate(live: Live, protocol: str, tmp_path: Path, capsys) -> None:
     study = live.create(protocol=protocol)
     tokens = study.invite(PEOPLE)
@@ -88,6 +88,24 @@ def test_the_histogram_shows_where_people_are(live: Live) -> None:
     assert histogram["standard_error"] > 0
     window = status["rounds"][1]["window"]
     assert window["low"] <= window["centre"] <= window["high"]
+
+
+def test_the_histogram_shows_places_for_users_who_differ(live: Live) -> None:
+    study = live.create(protocol=DIFFERING)
+    tokens = study.by_round(study.invite(2000))[0]
+    question = study.question(0)
+    marked = Report(question=question_id(question), value=1 << 1).encode(question)
+    assert set(study.batch([(token, marked) for token in tokens[:300]])) == {"accepted"}
+    two = bytearray(marked)
+    two[-1] = 3
+    assert study.upload(tokens[300], bytes(two)).json()["reason"] == "malformed"
+    first, second, _ = study.close(0).json()["rounds"]
+    assert first["kind"] == "place-vote"
+    histogram = first["histogram"]
+    assert histogram["shares"].index(max(histogram["shares"])) == 1
+    assert abs(sum(histogram["shares"]) - 1) < 1e-9
+    assert (histogram["edges"][0], histogram["edges"][-1]) == (0.0, 24.0)
+    assert second["window"] is None
 
 
 def test_who_comes_too_early_or_too_late_is_told(live: Live) -> None:

@@ -8,8 +8,8 @@ payload = report.encode(question)
 from dame.device.answer import answer
 from dame.device.assignment import participant_hash, round_of
 from dame.device.ledger import Ledger
-from dame.device.questions import Measure, Question, SizeVote, Vote, question_from_json, question_id
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote, question_from_json, question_id
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import Report, report_bytes
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "Ledger",
     "Measure",
     "OneBit",
+    "OneOfMany",
+    "PlaceVote",
     "Question",
     "Report",
     "SizeVote",

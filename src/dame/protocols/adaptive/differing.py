@@ -35,9 +35,11 @@ from dame.spread import (
 from dame.tally import Tally
 
 FIRST_PLACES: Places = (-1.0, -0.375, 0.375, 1.0)
-SHARES, SHARES_OF_TWO = (0.2, 0.25, 0.55), (0.3, 0.7)
-"""Shares of the rounds. A far minority is best seen by users who are asked about the whole range, and the noise
-with which it is seen shrinks like that of the mean itself: their share is the same for few users and for many."""
+SHARP_ALPHA = 1.5
+SHARES, SHARP_SHARES, SHARES_OF_TWO = (0.3, 0.25, 0.45), (0.2, 0.25, 0.55), (0.35, 0.65)
+"""Shares of the rounds; from `SHARP_ALPHA` on, fewer users show enough. A far minority is best seen by users who are
+asked about the whole range, and the noise with which it is seen shrinks like that of the mean itself: their share is
+the same for few users and for many."""
 DEPARTURE = 0.9
 """By how much the mean may depart from every shape: in standard errors of bits from people at the ends of the range."""
 TOO_FEW = 250
@@ -70,7 +72,7 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outl
     """Places all over the range, then places that follow from the answers; or a single round where that is as good."""
     plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
     if most_rounds > 1 and plain * TOO_FEW < 1:
-        shares = SHARES if most_rounds > 2 else SHARES_OF_TWO
+        shares = SHARES_OF_TWO if most_rounds == 2 else SHARP_SHARES if brief.alpha >= SHARP_ALPHA else SHARES
         outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares)
         if outlook.average < WORTH_ROUNDS**2 * plain:
             return _place_rounds(shares, outlook), outlook
@@ -213,7 +215,7 @@ def _read_halves(tally: Tally) -> Estimate:
 def _outlook(alpha: float, users: int, widths: tuple[float, float], shares: tuple[float, ...]) -> Outlook:
     """What to expect of rounds with these shares: for bells of each width in the middle."""
     choose = partial(OneOfMany.spending, alpha)
-    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 8), *widths))
+    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 5), *widths))
     errors = []
     for width in plausible:
         beliefs, places, risks = _before(alpha, users, widths), FIRST_PLACES, []
