@@ -11,7 +11,7 @@ from dame.device.questions import PlaceVote
 from dame.device.randomisers import OneOfMany
 from dame.device.records import Summary
 from dame.spread import Beliefs, best_places, family, marked, noise_of
-from dame.spread.places import GRID, shares_at
+from dame.spread.places import GRID
 
 WHOLE = (-1.0, -0.375, 0.375, 1.0)
 REPORTS = 20_000
@@ -46,9 +46,9 @@ def test_a_mean_between_the_places_is_their_average_by_its_shares():
 def test_rows_of_places_are_looked_at_together():
     rows = [(-0.5, 0.0, 0.5), (-1.0, 0.3, 0.4)]
     means = np.linspace(-1, 1, 17)
-    together = [part(means) for part in shares_at(*rows)]
+    together = marked(*rows)(means)
     for number, row in enumerate(rows):
-        assert np.stack([part[:, number] for part in together], axis=1) == pytest.approx(marked(row)(means))
+        assert together[:, number :: len(rows)] == pytest.approx(marked(row)(means))
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])

@@ -94,6 +94,12 @@ class Outlook:
     means: Floats
     firm: float
 
+    def split(self, count: int) -> list[Outlook]:
+        """So many outlooks, each with as many of the features, in their order."""
+        names = ("values", "anywhere", "averages", "shared", "solved", "means")
+        parts = zip(*(np.split(getattr(self, name), count, axis=-1) for name in names), strict=True)
+        return [Outlook(*part, self.firm) for part in parts]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Beliefs:

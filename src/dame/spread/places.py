@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dame.device.exact import WORD
 from dame.device.randomisers import OneOfMany
-from dame.spread.beliefs import Beliefs, Features, identity
+from dame.spread.beliefs import Beliefs, Features, Outlook, identity
 from dame.spread.family import CROWD
 
 Floats = NDArray[np.float64]
@@ -43,33 +43,15 @@ _CAUTION = 3.0
 may be small although a minority is missed that is quite possible."""
 
 
-def shares_at(*candidates: Places) -> list[Features]:
-    """The part of a mean that falls to each place but the first: one feature for each of several rows of places."""
-    rows = np.array(candidates).T
-
-    def part(number: int) -> Features:
-        def features(values: Floats) -> Floats:
-            reached = _passed(values, rows[number - 1], rows[number])
-            if number + 1 < len(rows):
-                reached -= _passed(values, rows[number], rows[number + 1])
-            return reached
-
-        return features
-
-    return [part(number) for number in range(1, len(rows))]
-
-
-def _passed(values: Floats, left: Floats, right: Floats) -> Floats:
-    """How far each value is on the way from left to right, cut to [0, 1]."""
-    return np.asarray(np.clip((values[..., None] - left) / (right - left), 0.0, 1.0))
-
-
-def marked(places: Places) -> Features:
-    """The part of a mean that falls to each place but the first."""
-    parts = shares_at(places)
+def marked(*rows: Places) -> Features:
+    """The part of a mean that falls to each place but the first; of several rows, first the second places of all."""
+    places = np.array(rows).T
 
     def features(values: Floats) -> Floats:
-        return np.concatenate([part(values) for part in parts], axis=-1)
+        # How far each value is on the way from each place to the next, cut to [0, 1].
+        passed = np.clip((values[..., None, None] - places[:-1]) / np.diff(places, axis=0), 0.0, 1.0)
+        passed[..., :-1, :] -= passed[..., 1:, :]
+        return np.asarray(passed.reshape(*values.shape, -1))
 
     return features
 
@@ -89,10 +71,10 @@ def best_places(beliefs: Beliefs, choose: Chooser, reports: float) -> tuple[Plac
     """The places to ask so many users about, and the squared error that is then expected."""
     few = beliefs.thinned(_STAND_INS)
     weights = np.exp(few.log_weights)
-    found = []
+    mean, found = few.outlook(identity, sampled=True), []
     for count, rows in itertools.groupby(sorted(_candidates(few, weights), key=len), key=len):
         candidates = list(rows)
-        errors = _errors(few, weights, candidates, choose(count), reports)
+        errors = _errors(few, weights, mean, candidates, choose(count), reports)
         bad = weights @ errors**_CAUTION
         best = int(np.argmin(bad))
         found.append((float(bad[best]), candidates[best], float(weights @ errors[:, best])))
@@ -100,9 +82,11 @@ def best_places(beliefs: Beliefs, choose: Chooser, reports: float) -> tuple[Plac
     return places, error
 
 
-def _errors(few: Beliefs, weights: Floats, candidates: list[Places], code: OneOfMany, reports: float) -> Floats:
+def _errors(
+    few: Beliefs, weights: Floats, mean: Outlook, candidates: list[Places], code: OneOfMany, reports: float
+) -> Floats:
     """The squared error by population and row of places, if the mean is read off all marks by the best linear rule."""
-    seen = [few.outlook(identity, sampled=True), *map(few.outlook, shares_at(*candidates))]
+    seen = [mean, *few.outlook(marked(*candidates)).split(len(candidates[0]) - 1)]
     shifts = np.stack(np.broadcast_arrays(*(one.means - weights @ one.means for one in seen)))
     expected = np.stack([weights @ one.means for one in seen[1:]], axis=-1)
     within = np.empty((len(seen), len(seen), *shifts.shape[1:]))
