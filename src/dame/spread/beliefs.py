@@ -97,8 +97,8 @@ class Outlook:
     def split(self, count: int) -> list[Outlook]:
         """So many outlooks, each with as many of the features, in their order."""
         names = ("values", "anywhere", "averages", "shared", "solved", "means")
-        parts = zip(*(np.split(getattr(self, name), count, axis=-1) for name in names), strict=True)
-        return [Outlook(*part, self.firm) for part in parts]
+        parts = {name: np.split(getattr(self, name), count, axis=-1) for name in names}
+        return [replace(self, **{name: part[number] for name, part in parts.items()}) for number in range(count)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
