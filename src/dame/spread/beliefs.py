@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +97,9 @@ class Outlook:
 
     def split(self, count: int) -> list[Outlook]:
         """So many outlooks, each with as many of the features, in their order."""
-        names = ("values", "anywhere", "averages", "shared", "solved", "means")
-        parts = {name: np.split(getattr(self, name), count, axis=-1) for name in names}
-        return [replace(self, **{name: part[number] for name, part in parts.items()}) for number in range(count)]
+        every = (self.values, self.anywhere, self.averages, self.shared, self.solved, self.means)
+        parts: list[list[Any]] = [np.split(one, count, axis=-1) for one in every]
+        return [Outlook(*part, self.firm) for part in zip(*parts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
