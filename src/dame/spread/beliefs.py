@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +96,13 @@ class Outlook:
 
     def split(self, count: int) -> list[Outlook]:
         """So many outlooks, each with as many of the features, in their order."""
-        every = (self.values, self.anywhere, self.averages, self.shared, self.solved, self.means)
-        parts: list[list[Any]] = [np.split(one, count, axis=-1) for one in every]
-        return [Outlook(*part, self.firm) for part in zip(*parts, strict=True)]
+        return [self._part(number, count) for number in range(count)]
+
+    def _part(self, number: int, count: int) -> Outlook:
+        width = self.means.shape[-1] // count
+        mine = (..., slice(number * width, (number + 1) * width))
+        values, anywhere, averages = self.values[mine], self.anywhere[mine], self.averages[mine]
+        return Outlook(values, anywhere, averages, self.shared[mine], self.solved[mine], self.means[mine], self.firm)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
