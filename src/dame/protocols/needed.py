@@ -26,20 +26,20 @@ def counted_error(plan: Plan) -> float:
 def users_needed(make: Callable[[int], Plan], target_error: float) -> Plan:
     """A plan whose error is at most the target, with no more users than 1 % above the fewest."""
     target = checks.positive("target error", target_error, 1e300)
-    few, enough, plan = 0, 1, make(1)
+    few, enough, plan, before = 0, 1, make(1), math.inf
     while counted_error(plan) > target:
         if enough >= MOST_USERS:
             raise InvalidInput("target error", target_error, f"one that {MOST_USERS:,} users can reach")
         # Errors fall like 1/sqrt(users) or faster: the next guess aims at the target, and at least doubles.
         aim = enough * (counted_error(plan) / target) ** 2
-        few, enough = enough, math.ceil(min(max(aim, 2 * enough), MOST_USERS))
+        few, enough, before = enough, math.ceil(min(max(aim, 2 * enough), MOST_USERS)), counted_error(plan)
         plan = make(enough)
-    while enough - few > max(1, CLOSE * few):
-        middle = math.isqrt(max(few, 1) * enough) if few else enough // 2
+    while few and enough - few > max(1, CLOSE * few):
+        middle = round(_between((few, before), (enough, counted_error(plan)), target))
         middle = min(max(middle, few + 1), enough - 1)
         trial = make(middle)
         if counted_error(trial) > target:
-            few = middle
+            few, before = middle, counted_error(trial)
         else:
             enough, plan = middle, trial
     return plan
@@ -48,20 +48,34 @@ def users_needed(make: Callable[[int], Plan], target_error: float) -> Plan:
 def alpha_needed(make: Callable[[float], Plan], target_error: float) -> Plan:
     """A plan whose error is at most the target, with an α no more than 1 % above the smallest."""
     target = checks.positive("target error", target_error, 1e300)
-    low, high, plan = SMALLEST_ALPHA, LARGEST_ALPHA, make(LARGEST_ALPHA)
+    high, plan = LARGEST_ALPHA, make(LARGEST_ALPHA)
     if counted_error(plan) > target:
         best = counted_error(plan)
         raise InvalidInput(
             "target error", target_error, f"at least {best:.3g}, what these users reach at alpha {high:g}"
         )
-    while high > low * (1 + CLOSE):
-        middle = math.sqrt(low * high)
+    low, before = SMALLEST_ALPHA, counted_error(make(SMALLEST_ALPHA))
+    while high > low * (1 + CLOSE) and before > target:
+        middle = _between((low, before), (high, counted_error(plan)), target)
         trial = make(middle)
         if counted_error(trial) > target:
-            low = middle
+            low, before = middle, counted_error(trial)
         else:
             high, plan = middle, trial
     return plan
+
+
+def _between(low: tuple[float, float], high: tuple[float, float], target: float) -> float:
+    """Where the error should meet the target between two points, if it falls like a power.
+
+    Never close to the nearer end, and a little beyond the guess on the other side, so that both ends close in.
+    """
+    (first, above), (last, below) = low, high
+    span = math.log(last / first)
+    part = math.log(above / target) / math.log(above / below) if above > target >= below > 0 and above > below else 0.5
+    beyond = CLOSE / (2.5 * span)
+    part += -beyond if part > 0.5 else beyond
+    return first * math.exp(span * min(max(part, 0.1), 0.9))
 
 
 def times_as_many(plan: Plan, make: Callable[[int], Plan]) -> float:
