@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,12 @@ class Design:
 
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
+    # Neither its name nor its units make a study another one: what was found for one is found for all.
+    return _best_design(replace(brief, study="any", low=-1.0, high=1.0), most_rounds, most_failure)
+
+
+@lru_cache(maxsize=128)
+def _best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     search = _Search(brief, most_failure)
     plain = search.plain()
     alone = Design(rounds=plain.rounds, outcome=plain.after.worst, failure=0.0)
