@@ -192,7 +192,7 @@ def test_a_wrong_guess_of_the_sizes_is_mended_at_length(true: str, users: int) -
 
 def check_a_wrong_guess(true: str, users: int, repetitions: int, coverage: float, slack: float) -> None:
     known = dame.plan(users=users, alpha=ALPHA, sizes=dame.Sizes.parse(true))
-    best = dame.simulate(known, people(true), 200, seed=2)
+    best = dame.simulate(known, people(true), 100, seed=2)
     result = dame.simulate(surveyed(users), people(true), repetitions, seed=3)
     assert result.coverage >= coverage
     assert result.rmse <= PRICE[true] * slack * best.rmse
