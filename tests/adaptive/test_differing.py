@@ -136,6 +136,7 @@ def test_the_places_follow_what_was_learnt():
     [
         lambda places: [places[1], places[2]],  # the first places are not known
         lambda places: [places[0]],  # a single round of places
+        lambda places: [places[0]] * 7,  # more rounds than anybody asks
         lambda places: [{**places[0], "places": [0.5, -0.5]}, *places[1:]],
     ],
 )

@@ -15,7 +15,7 @@ from dame import checks
 from dame.device.questions import Measure, Question
 from dame.errors import InvalidInput
 from dame.estimate import Estimate, estimate_from_reading, saturation, widened
-from dame.plans import Brief, MeasureRound, Plan, Round, SizeRound, VoteRound
+from dame.plans import Brief, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
 from dame.protocols.adaptive import survey as sizes_survey
 from dame.protocols.adaptive.locate import PAIR, elected_centre
@@ -49,16 +49,20 @@ class Adaptive(Protocol):
     summary = "locate, refine, finish with single bits: close to the information limit (the default)"
     details = frozenset({"frontier_ratio", sizes_survey.FAILURE_DETAIL})
     choices = frozenset({"max_rounds", "failure", "survey"})
-    kinds = tuple(
-        (*before, first, *(MeasureRound,) * more)
-        for before in ((), (SizeRound,))
-        for first in (VoteRound, MeasureRound)
-        for more in range(first is VoteRound, MOST_ROUNDS)
+    kinds = (
+        *(
+            (*before, first, *(MeasureRound,) * more)
+            for before in ((), (SizeRound,))
+            for first in (VoteRound, MeasureRound)
+            for more in range(first is VoteRound, MOST_ROUNDS)
+        ),
+        *((PlaceRound,) * count for count in range(2, MOST_ROUNDS + 1)),
     )
 
     def knows(self, plan: Plan) -> bool:
         """Whether a plan has the rounds of users who differ, where they do; and else those of one law."""
-        return differing.knows(plan.rounds) if plan.brief.users_differ else Protocol.knows(self, plan)
+        fits = differing.knows(plan.rounds) if plan.brief.users_differ else not isinstance(plan.rounds[0], PlaceRound)
+        return fits and Protocol.knows(self, plan)
 
     def plan(
         self,

@@ -80,13 +80,12 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outl
 
 
 def _place_rounds(shares: Sequence[float], outlook: Outlook) -> tuple[PlaceRound, ...]:
-    names, places = ("locate", "refine", "finish"), (FIRST_PLACES, (), ())
-    first, *between, last = zip(names, places, strict=True)
-    asked = [first, *between[: len(shares) - 2], last]
-    return tuple(
-        PlaceRound(name=name, share=share, places=at, error_after=min(math.sqrt(error), 1.0))
-        for (name, at), share, error in zip(asked, shares, outlook.after, strict=True)
+    names = ("locate", "refine", "finish") if len(shares) == 3 else ("locate", "finish")
+    first, *later = (
+        PlaceRound(name=name, share=share, error_after=min(math.sqrt(error), 1.0))
+        for name, share, error in zip(names, shares, outlook.after, strict=True)
     )
+    return replace(first, places=FIRST_PLACES), *later
 
 
 def _single(brief: Brief, plain: float) -> MeasureRound:
@@ -98,10 +97,9 @@ def _single(brief: Brief, plain: float) -> MeasureRound:
 
 
 def knows(rounds: Sequence[Round]) -> bool:
-    """Whether these are rounds for users who differ: one of bits, or some of places of which the first are known."""
-    if len(rounds) == 1:
-        return isinstance(rounds[0], MeasureRound)
-    return all(isinstance(round_, PlaceRound) for round_ in rounds) and bool(getattr(rounds[0], "places", ()))
+    """Whether rounds can begin with users who differ: with places that are known, or with bits and nothing else."""
+    first = rounds[0]
+    return bool(first.places) if isinstance(first, PlaceRound) else len(rounds) == 1
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
