@@ -57,6 +57,10 @@ def assert_every_kind_of_question_appears(found: list[Case]) -> None:
     assert {-1.0, 1.0} <= {measure.centre for measure in measures}, "centres at the very ends"
     assert any(abs(measure.left) != measure.right for measure in measures), "windows cut by the bounds"
     assert {case.question.round for case in found} >= {0, 1, 2, 3}
+    learnt = [case.question for case in found if case.question.study == "audit-differing"]
+    assert {(type(vote), vote.round, vote.alpha) for vote in learnt} == {
+        (PlaceVote, round_, alpha) for round_ in range(3) for alpha in ALPHAS
+    }
     assert any(measure.right >= RECOVERY for measure in measures if isinstance(measure.noise, OneBit)), "recovery"
 
 

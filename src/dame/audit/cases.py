@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,11 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
         plans += [(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, ALPHA_RANGE)]
     found = itertools.chain.from_iterable(itertools.starmap(_planned, plans))
     if "adaptive" in protocols:
-        more = [make(alpha) for alpha in (ALPHAS if alphas is None else alphas) for make in (four_rounds, surveyed)]
+        more = [
+            make(alpha)
+            for alpha in (ALPHAS if alphas is None else alphas)
+            for make in (four_rounds, surveyed, differing)
+        ]
         budgets = (*ALPHAS, *ALPHA_RANGE) if alphas is None else alphas
         found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *map(place_votes, budgets))
     seen = set()
@@ -94,6 +99,12 @@ def surveyed(alpha: float) -> Plan:
     brief = Brief(users=30_000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-survey")
     rounds = (survey_round(brief, 0.1), *four_rounds(alpha).rounds[:2])
     return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=forecast(brief, 1.0))
+
+
+def differing(alpha: float) -> Plan:
+    """A study of users who differ, so many that they are asked for places in three rounds, whatever α is."""
+    users, sizes = math.ceil(1000 / math.tanh(alpha / 2) ** 2), Sizes.parse("constant:1")
+    return make_plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study=f"{STUDY}-differing")
 
 
 def place_votes(alpha: float) -> Iterator[Case]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 from dame.audit.probe import WORD, Mechanism
 from dame.device.coins import Coins, SystemCoins, discrete_laplace
@@ -59,7 +60,7 @@ def _bad_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="one coin for two bits",
             question=_paper_vote(1.0),
-            mechanism=_on_votes(_shared_coin),
+            mechanism=_on(Vote, _shared_coin),
             epsilon=math.inf,
             draws=8_000,
             chances=(math.tanh(1 / 12), 0.0),
@@ -67,7 +68,7 @@ def _bad_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="four votes on a border",
             question=_paper_vote(3.5),
-            mechanism=_on_votes(_four_votes),
+            mechanism=_on(Vote, _four_votes),
             epsilon=8 / 6 * 3.5,
             pilot=40_000,
             draws=170_000,
@@ -76,7 +77,7 @@ def _bad_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="keep probability for a fifth of alpha",
             question=_paper_vote(4.0),
-            mechanism=_on_votes(_generous_keep),
+            mechanism=_on(Vote, _generous_keep),
             epsilon=6 / 5 * 4.0,
             pilot=30_000,
             draws=130_000,
@@ -85,7 +86,7 @@ def _bad_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="silence of people with few records",
             question=_paper_vote(1.0),
-            mechanism=_on_votes(_silence),
+            mechanism=_on(Vote, _silence),
             epsilon=math.inf,
             draws=4_000,
             chances=(1.0, (1 - math.exp(1 / 6) / (1 + math.exp(1 / 6))) ** 3 * 0.55**5),
@@ -93,7 +94,7 @@ def _bad_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="two votes for a size on a border",
             question=_size_vote(2.0),
-            mechanism=_on_votes(_two_classes),
+            mechanism=_on(Vote, _two_classes),
             epsilon=2 * 2.0,
             draws=8_000,
             chances=((1 - blank) ** 2 / 4, blank**2 / 4),
@@ -107,7 +108,7 @@ def _bad_place_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="own place as likely as among two",
             question=_place_vote(1.0),
-            mechanism=_on_place_votes(_odds_of_two),
+            mechanism=_on(PlaceVote, _odds_of_two),
             epsilon=1.0 + math.log(3),
             draws=4_000,
             chances=(own, rival / 3),
@@ -115,7 +116,7 @@ def _bad_place_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="two marks for a mean between two places",
             question=_place_vote(1.0),
-            mechanism=_on_place_votes(_two_places),
+            mechanism=_on(PlaceVote, _two_places),
             epsilon=math.inf,
             draws=4_000,
             chances=(1 - 1 / (math.e + 3), 0.0),
@@ -123,7 +124,7 @@ def _bad_place_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="far places that are never marked",
             question=_place_vote(1.0),
-            mechanism=_on_place_votes(_never_far),
+            mechanism=_on(PlaceVote, _never_far),
             epsilon=math.inf,
             draws=4_000,
             chances=(own, 0.0),
@@ -131,7 +132,7 @@ def _bad_place_votes() -> tuple[KnownBad, ...]:
         KnownBad(
             name="exact places without noise",
             question=_place_vote(1.0),
-            mechanism=_on_place_votes(_only_rounded),
+            mechanism=_on(PlaceVote, _only_rounded),
             epsilon=math.inf,
             draws=4_000,
             chances=(1.0, 0.0),
@@ -144,7 +145,7 @@ def _bad_measures() -> tuple[KnownBad, ...]:
         KnownBad(
             name="mean that is not cut to the window",
             question=_laplace(1.0),
-            mechanism=_on_measures(_unclipped),
+            mechanism=_on(Measure, _unclipped),
             epsilon=math.sqrt(2.0**62) * 2.0,
             draws=4_000,
             chances=(0.5, math.exp(-4) / 2),
@@ -152,7 +153,7 @@ def _bad_measures() -> tuple[KnownBad, ...]:
         KnownBad(
             name="float noise of half the scale",
             question=_laplace(1.0),
-            mechanism=_on_measures(_float_laplace),
+            mechanism=_on(Measure, _float_laplace),
             epsilon=2.0,
             draws=8_000,
             chances=(0.5, math.exp(-2) / 2),
@@ -160,7 +161,7 @@ def _bad_measures() -> tuple[KnownBad, ...]:
         KnownBad(
             name="noise whose last digit tells the number of records",
             question=_laplace(1.0),
-            mechanism=_on_measures(_size_in_last_digit),
+            mechanism=_on(Measure, _size_in_last_digit),
             epsilon=math.inf,
             draws=4_000,
             chances=(1.0, 0.0),
@@ -168,7 +169,7 @@ def _bad_measures() -> tuple[KnownBad, ...]:
         KnownBad(
             name="arm chosen by the data",
             question=_dithered(1.0),
-            mechanism=_on_measures(_chosen_arm),
+            mechanism=_on(Measure, _chosen_arm),
             epsilon=math.inf,
             draws=4_000,
             chances=(1.0, 0.0),
@@ -176,7 +177,7 @@ def _bad_measures() -> tuple[KnownBad, ...]:
         KnownBad(
             name="threshold off by 2^-10",
             question=_whole_range(0.01),
-            mechanism=_on_measures(_shifted_threshold),
+            mechanism=_on(Measure, _shifted_threshold),
             epsilon=_shifted_loss(0.01),
         ),
     )
@@ -226,26 +227,12 @@ def _laplace(alpha: float) -> Measure:
 
 # --- what they do wrong
 
+_Kind = TypeVar("_Kind", Vote, PlaceVote, Measure)
 
-def _on_votes(bad: Callable[[Vote, Summary, Coins], int]) -> Mechanism:
+
+def _on(kind: type[_Kind], bad: Callable[[_Kind, Summary, Coins], int]) -> Mechanism:
     def mechanism(question: Question, person: Summary, coins: Coins) -> int:
-        assert isinstance(question, Vote)
-        return bad(question, person, coins)
-
-    return mechanism
-
-
-def _on_measures(bad: Callable[[Measure, Summary, Coins], int]) -> Mechanism:
-    def mechanism(question: Question, person: Summary, coins: Coins) -> int:
-        assert isinstance(question, Measure)
-        return bad(question, person, coins)
-
-    return mechanism
-
-
-def _on_place_votes(bad: Callable[[PlaceVote, Summary, Coins], int]) -> Mechanism:
-    def mechanism(question: Question, person: Summary, coins: Coins) -> int:
-        assert isinstance(question, PlaceVote)
+        assert isinstance(question, kind)
         return bad(question, person, coins)
 
     return mechanism
