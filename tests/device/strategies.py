@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -28,16 +29,18 @@ def bounds(draw: st.DrawFn) -> tuple[float, float]:
 
 
 @st.composite
+def asked(draw: st.DrawFn, alpha: float) -> dict[str, Any]:
+    """What every question names."""
+    low, high = draw(bounds())
+    return {"study": draw(studies), "round": draw(st.integers(0, 63)), "alpha": alpha, "low": low, "high": high}
+
+
+@st.composite
 def votes(draw: st.DrawFn, most_bins: int = 70) -> Vote:
     alpha, neighbours = draw(alphas), draw(st.integers(0, 3))
     optimised = neighbours == 0 and draw(st.booleans())
-    low, high = draw(bounds())
     return Vote(
-        study=draw(studies),
-        round=draw(st.integers(0, 63)),
-        alpha=alpha,
-        low=low,
-        high=high,
+        **draw(asked(alpha)),
         bins=draw(st.integers(1, most_bins)),
         width=draw(st.one_of(st.floats(1e-3, 4.0), st.sampled_from([2.0**-k for k in range(8)]))),
         origin=draw(st.one_of(st.just(-1.0), st.floats(-1.0, 1.0))),
@@ -50,13 +53,8 @@ def votes(draw: st.DrawFn, most_bins: int = 70) -> Vote:
 @st.composite
 def size_votes(draw: st.DrawFn, most_bins: int = 70) -> SizeVote:
     alpha = draw(alphas)
-    low, high = draw(bounds())
     return SizeVote(
-        study=draw(studies),
-        round=draw(st.integers(0, 63)),
-        alpha=alpha,
-        low=low,
-        high=high,
+        **draw(asked(alpha)),
         bins=draw(st.integers(1, most_bins)),
         code=draw(st.sampled_from([UnaryCode.optimised(alpha), UnaryCode.symmetric(alpha, marks=1)])),
     )
@@ -65,16 +63,11 @@ def size_votes(draw: st.DrawFn, most_bins: int = 70) -> SizeVote:
 @st.composite
 def measures(draw: st.DrawFn) -> Measure:
     alpha = draw(alphas)
-    low, high = draw(bounds())
     left = draw(st.floats(-100, 100))
     steps = draw(st.one_of(st.just(2**20), st.integers(1, 2**24)))
     one_bit = draw(st.booleans())
     return Measure(
-        study=draw(studies),
-        round=draw(st.integers(0, 63)),
-        alpha=alpha,
-        low=low,
-        high=high,
+        **draw(asked(alpha)),
         centre=draw(means),
         left=left,
         right=left + draw(st.floats(1e-2, 100)),
@@ -93,14 +86,9 @@ def _apart(places: list[float]) -> bool:
 @st.composite
 def place_votes(draw: st.DrawFn, most_places: int = MOST_PLACES) -> PlaceVote:
     alpha = draw(alphas)
-    low, high = draw(bounds())
     places = draw(st.lists(means, min_size=2, max_size=most_places, unique=True).map(sorted).filter(_apart))
     return PlaceVote(
-        study=draw(studies),
-        round=draw(st.integers(0, 63)),
-        alpha=alpha,
-        low=low,
-        high=high,
+        **draw(asked(alpha)),
         places=tuple(places),
         code=OneOfMany.spending(alpha, len(places)),
     )
