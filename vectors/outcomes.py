@@ -114,7 +114,7 @@ def _steps(question: Question, records: Sequence[object], words: Sequence[int]) 
         return {**steps, "bin": first, "part": part, "ends": [f"{end:016x}" for end in ends]}
     if isinstance(question, Vote):
         return {**steps, "bin": question.own_bin(person), "marks": list(question.marks(person))}
-    arm = words[0] >> 63 if question.dither else 0
+    arm = words[0] >> 64 - question.arm_bits
     position = question.position(person, arm)
     steps |= {"weight": question.weight(person.size), "position": position}
     if isinstance(question.noise, DiscreteLaplace):

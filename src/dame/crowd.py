@@ -86,10 +86,10 @@ def mean_weight(measure: Measure, sizes: Sizes) -> float:
     return sizes.mean_sqrt(math.inf if measure.cap is None else measure.cap)
 
 
-def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.bool_] | bool = False) -> Floats:
+def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.intp] | int = 0) -> Floats:
     """The place of each person in the window, in [0, 1], given the arm of the dither that each (or everybody) is in."""
     z = weights(measure, sizes)
-    z *= means - np.where(arms, measure.arm_centre(1), measure.arm_centre(0))
+    z *= means - np.take([measure.arm_centre(arm) for arm in range(measure.arms)], arms)
     z -= measure.left
     z /= measure.right - measure.left
     return np.clip(z, 0.0, 1.0, out=z)

@@ -80,7 +80,9 @@ def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> B
         return vote_matrix(words, question.code.yes, question.code.no, question.bins, first, last).reports()
     if isinstance(question.noise, DiscreteLaplace):
         return noisy_points(question, sizes, means, discrete_laplace(words, question.noise.scale, len(sizes)))
-    arms = words.take(len(sizes)) >> np.uint64(63) != 0 if question.dither else np.zeros(len(sizes), dtype=np.bool_)
+    arms = np.zeros(len(sizes), dtype=np.intp)
+    if question.dither:
+        arms = (words.take(len(sizes)) >> np.uint64(64 - question.arm_bits)).astype(np.intp)
     drawn = bits(words, thresholds(question.noise, crowd.positions(question, sizes, means, arms)))
     return np.asarray(drawn + 2 * arms.astype(np.uint8), dtype=np.uint8)[:, None]
 
@@ -126,9 +128,9 @@ def noisy_points(question: Measure, sizes: Ints, means: Floats, drawn: Ints) -> 
 
 
 def _bit_tally(question: Measure, values: Bytes) -> Tally:
-    counts = np.bincount(values, minlength=4).tolist()
-    sums = (counts[1], counts[2] + counts[3], counts[3]) if question.dither else (counts[1],)
-    return Tally(question=question, reports=len(values), sums=sums)
+    zeros, ones = np.bincount(values, minlength=1 << question.report_bits).reshape(-1, 2).T
+    entries = np.stack([zeros + ones, ones], axis=1).ravel()[1:]
+    return Tally(question=question, reports=len(values), sums=tuple(entries.tolist()))
 
 
 def _laplace_values(payloads: Bytes) -> Ints:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dame import checks
 from dame.crowd import SIZE_CLASSES
-from dame.device.questions import code_from_json, code_json, noise_from_json, noise_json
+from dame.device.questions import ARMS, code_from_json, code_json, noise_from_json, noise_json
 from dame.errors import InvalidInput
 from dame.plans import VERSION, Brief, Forecast, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.sizes import Sizes
@@ -96,6 +96,8 @@ def round_kind(round_: Round) -> str:
 def _round_json(round_: Round, users: int) -> dict[str, object]:
     kind = round_kind(round_)
     plain = {f.name: getattr(round_, f.name) for f in dataclasses.fields(round_) if f.name not in ("code", "noise")}
+    if plain.get("arms") == ARMS[0]:
+        del plain["arms"]  # two arms go without saying, as in the question
     return {"kind": kind, **plain, **_coder(round_), "users": round_.share * users}
 
 
@@ -110,7 +112,8 @@ def _round(document: object) -> Round:
     if not isinstance(kind, str) or kind not in _ROUND_KINDS:
         raise InvalidInput("round kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'")
     names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
-    fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))
+    optional = frozenset({"users", "arms"}) & (names | {"users"})
+    fields: dict[str, Any] = dict(checks.keys("round", document, (names | {"kind"}) - optional, optional))
     name, share = checks.text("round name", fields["name"], 32), checks.positive("share", fields["share"], 1.0)
     if kind == "size-vote":
         bins = checks.whole("bins", fields["bins"], 1, SIZE_CLASSES)
@@ -154,6 +157,7 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
         fitted=_flag("fitted", fields["fitted"]),
         between_sd=checks.real("between_sd", fields["between_sd"], 0.0, 1.0),
         dither=checks.real("dither", fields["dither"], 0.0, 2.0),
+        arms=checks.whole("arms", fields.get("arms", ARMS[0]), ARMS[0], ARMS[-1]),
         error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
         noise=noise_from_json(fields["noise"]),
     )

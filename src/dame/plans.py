@@ -117,8 +117,8 @@ class MeasureRound:
     """A round of measuring: window and weights are known, the centre follows from the rounds before.
 
     `half_width` is in units of z (see `Measure`). A `fitted` round gives people with few records the weight at which
-    their means just reach the ends of the window. With a `dither`, a coin of each device moves the centre so far to the
-    left or to the right.
+    their means just reach the ends of the window. With a `dither`, coins of each device move the centre so far to the
+    left or to the right; with more `arms` than two, also to places between these.
     """
 
     name: str
@@ -128,6 +128,7 @@ class MeasureRound:
     fitted: bool = False
     between_sd: float = 0.0
     dither: float = 0.0
+    arms: int = 2
     error_after: float = 1.0
     noise: OneBit | DiscreteLaplace
 
@@ -152,6 +153,7 @@ class MeasureRound:
             between_sd=self.between_sd,
             least_weight=self.half_width / farthest if self.fitted else 0.0,
             dither=self.dither,
+            arms=self.arms,
             noise=self.noise,
         )
 

@@ -121,26 +121,27 @@ def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Ge
     for chunk in group:
         for arm, part in _arms(question, chunk, rng):
             ones = _draw_ones(question, noise, part, arm, rng)
-            entries = ((0, part.users, ones) if arm else (ones, 0, 0)) if question.dither else (ones,)
-            tally = tally.merge(Tally(question=question, reports=part.users, sums=entries))
+            entries = [0] * (2 * len(tally.arms))
+            entries[2 * arm : 2 * arm + 2] = part.users, ones
+            tally = tally.merge(Tally(question=question, reports=part.users, sums=tuple(entries[1:])))
     return tally
 
 
-def _arms(question: Measure, chunk: Chunk, rng: Generator) -> Iterator[tuple[bool, Chunk]]:
-    """The users of either arm of the dither; all of them in arm 0 where there is none."""
+def _arms(question: Measure, chunk: Chunk, rng: Generator) -> Iterator[tuple[int, Chunk]]:
+    """The users of each arm of the dither; all of them in arm 0 where there is none."""
     if not question.dither:
-        yield False, chunk
+        yield 0, chunk
     elif chunk.chances is None:
-        above = rng.random(len(chunk.sizes)) < 0.5
-        for arm, chosen in ((False, ~above), (True, above)):
-            yield arm, Chunk(chunk.sizes[chosen], chunk.means[chosen])
+        arms = question.arms - 1 - (rng.random(len(chunk.sizes)) * question.arms).astype(np.int64)
+        for arm in range(question.arms):
+            yield arm, Chunk(chunk.sizes[arms == arm], chunk.means[arms == arm])
     else:
-        users = int(rng.binomial(chunk.users, 0.5))
-        yield False, chunk._replace(drawn=chunk.users - users)
-        yield True, chunk._replace(drawn=users)
+        shares = np.full(question.arms, 1 / question.arms)
+        for arm, users in enumerate(rng.multinomial(chunk.users, shares)[::-1]):
+            yield arm, chunk._replace(drawn=int(users))
 
 
-def _draw_ones(question: Measure, noise: OneBit, chunk: Chunk, arm: bool, rng: Generator) -> int:
+def _draw_ones(question: Measure, noise: OneBit, chunk: Chunk, arm: int, rng: Generator) -> int:
     chances = crowd.positions(question, chunk.sizes, chunk.means, arm)
     chances *= (noise.high - noise.low) / WORD
     chances += noise.low / WORD

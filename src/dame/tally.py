@@ -65,12 +65,11 @@ class Tally:
 
     @property
     def arms(self) -> tuple[tuple[int, int], ...]:
-        """Of a measurement by single bits: the reports and the ones of either arm, or of everybody without a dither."""
+        """Of a measurement by single bits: the reports and the ones of each arm, or of everybody without a dither."""
         assert isinstance(self.question, Measure)
         if not self.question.dither:
             return ((self.reports, self.sums[0]),)
-        ones_below, above, ones_above = self.sums
-        return (self.reports - above, ones_below), (above, ones_above)
+        return _by_arm(self.reports, self.sums)
 
     def to_json(self) -> dict[str, object]:
         """The tally as a JSON object; it names its question by identity."""
@@ -113,6 +112,12 @@ def _possible(question: Question, reports: int, sums: Sequence[int]) -> bool:
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         return sums[0] * sums[0] <= reports * sums[1]
     if isinstance(question, Measure) and question.dither:
-        ones_below, above, ones_above = sums
-        return ones_above <= above and ones_below <= reports - above
+        return all(ones <= own for own, ones in _by_arm(reports, sums))
     return True
+
+
+def _by_arm(reports: int, sums: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """The reports and the ones of each arm; those of the first are what the others leave."""
+    first, *others = sums
+    counts, ones = others[::2], others[1::2]
+    return (reports - sum(counts), first), *zip(counts, ones, strict=True)

@@ -22,6 +22,7 @@ from dame.audit.people import extreme_people, voters
 from dame.audit.probe import ScriptedCoins, Unreadable, device, far_noise, published_laplace, read_thresholds
 from dame.audit.runs import kinds
 from dame.device.coins import discrete_laplace
+from dame.device.exact import WORD
 from dame.device.questions import Measure, PlaceVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.records import Summary
@@ -64,9 +65,9 @@ def test_the_exact_loss_is_that_of_the_enumeration(question):
     elif isinstance(question, Vote):
         borders, words = {question.code.yes, question.code.no}, question.bins
     else:
-        arms = (0, 1) if question.dither else (0,)
-        borders = {question.noise.threshold(question.position(one, arm)) for one in people for arm in arms}
-        words, borders = len(arms), borders | ({2**63} if question.dither else set())
+        arms, words = (question.arms, 2) if question.dither else (1, 1)
+        borders = {question.noise.threshold(question.position(one, arm)) for one in people for arm in range(arms)}
+        borders |= {arm * (WORD // arms) for arm in range(1, arms)}
     laws = [exact_law(lambda coins, one=one: device(question, one, coins), words, borders) for one in people]
     assert exact_epsilon(question, people) == ln_above(largest_ratio(laws))
 
@@ -270,7 +271,7 @@ def test_a_crowd_that_marks_other_bins_is_noticed(monkeypatch):
 def test_a_crowd_at_other_places_is_noticed(monkeypatch):
     honest = crowd.positions
     monkeypatch.setattr(crowd, "positions", lambda *given: honest(*given) * (1 - 2**-53))
-    for name in ("one bit", "one bit, dithered", "noisy grid point"):
+    for name in ("one bit", "one bit, dithered", "one bit, four arms", "noisy grid point"):
         check = check_question(name, kinds(1.0)[name])
         assert not check.passed
         assert "other places" in check.problem

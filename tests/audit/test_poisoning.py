@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -186,6 +187,8 @@ def test_the_arms_of_a_dither_are_attacked_in_every_way():
     assert len(mixes) == 1 + 4 + 4
     tallies = [attackers_tally(question, mix, 10) for mix in mixes[1:]]
     assert {tally.sums for tally in tallies} >= {(0, 0, 0), (10, 0, 0), (0, 10, 0), (0, 10, 10), (5, 5, 5)}
+    four = dataclasses.replace(question, arms=4)
+    assert len(list(mixes_for(four, Tally.zero(four)))) == 1 + 8 + 16
 
 
 def place_vote(places: tuple[float, ...], alpha: float = 1.0) -> PlaceVote:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from functools import lru_cache
@@ -51,9 +52,8 @@ def likely_tally(question: Question, reports: int) -> Tally:
     if isinstance(question, Vote):
         return Tally(question=question, reports=reports, sums=(half,) * question.bins)
     if isinstance(question.noise, OneBit):
-        return Tally(
-            question=question, reports=reports, sums=(half // 2, half, half // 2) if question.dither else (half,)
-        )
+        arms = question.arms if question.dither else 1
+        return Tally(question=question, reports=reports, sums=((reports // arms, half // arms) * arms)[1:])
     middle = question.noise.steps // 2
     return Tally(question=question, reports=reports, sums=(middle * reports, middle * middle * reports))
 
@@ -73,8 +73,9 @@ def possible_tallies(draw: st.DrawFn, question: Question) -> Tally:
         squares = draw(st.integers(mean * mean * reports, most * reports)) if reports else 0
         sums = (total, squares)
     elif question.dither:
-        above = draw(counts)
-        sums = (draw(st.integers(0, reports - above)), above, draw(st.integers(0, above)))
+        ends = sorted([0, *(draw(counts) for _ in range(question.arms - 1)), reports])
+        users = [after - before for before, after in itertools.pairwise(ends)]
+        sums = tuple(entry for count in users for entry in (count, draw(st.integers(0, count))))[1:]
     else:
         sums = (draw(counts),)
     return Tally(question=question, reports=reports, sums=sums)

@@ -67,7 +67,8 @@ def test_weights_and_places_are_those_of_the_device_bit_for_bit(question, data):
     counts, places = arrays(group)
     assert crowd.weights(question, counts).tolist() == [question.weight(person.size) for person in group]
     assert crowd.positions(question, counts, places).tolist() == [question.position(person) for person in group]
-    arms = np.array(data.draw(st.lists(st.booleans(), min_size=len(group), max_size=len(group))), dtype=np.bool_)
+    numbers = st.lists(st.integers(0, question.arms - 1), min_size=len(group), max_size=len(group))
+    arms = np.array(data.draw(numbers), dtype=np.intp)
     expected = [question.position(person, int(arm)) for person, arm in zip(group, arms, strict=True)]
     assert crowd.positions(question, counts, places, arms).tolist() == expected
 

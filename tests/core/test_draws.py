@@ -59,9 +59,9 @@ def place_vote(alpha: float = ALPHA, places: tuple[float, ...] = (-0.6, 0.1, 0.5
     return PlaceVote(study="s", round=0, alpha=alpha, places=places, code=OneOfMany.spending(alpha, len(places)))
 
 
-def bit(alpha: float = ALPHA, dither: float = 0.0) -> Measure:
+def bit(alpha: float = ALPHA, dither: float = 0.0, arms: int = 2) -> Measure:
     return Measure(
-        study="s", round=1, alpha=alpha, centre=-0.5, left=-1.5, right=1.5, cap=4.0, dither=dither,
+        study="s", round=1, alpha=alpha, centre=-0.5, left=-1.5, right=1.5, cap=4.0, dither=dither, arms=arms,
         noise=OneBit.spending(alpha),
     )  # fmt: skip
 
@@ -72,7 +72,7 @@ def grid(noise: DiscreteLaplace) -> Measure:
 
 ONE_HOT = vote(UnaryCode.optimised(ALPHA))
 PAPER = paper_vote(UnaryCode.symmetric(PAPER_ALPHA, marks=3))
-BIT, ARMS = bit(), bit(dither=0.4)
+BIT, ARMS, FOUR_ARMS = bit(), bit(dither=0.4), bit(dither=0.4, arms=4)
 PLACES = place_vote()
 
 
@@ -110,10 +110,14 @@ def law_of_entries(question: Question, person: Summary) -> Law:
             for bits in itertools.product((0, 1), repeat=question.bins)
         }
     assert isinstance(question.noise, OneBit)
-    below, above = (question.noise.threshold(question.position(person, arm)) / WORD for arm in (0, 1))
-    if not question.dither:
-        return {(1,): below, (0,): 1 - below}
-    return {(1, 0, 0): below / 2, (0, 0, 0): (1 - below) / 2, (0, 1, 1): above / 2, (0, 1, 0): (1 - above) / 2}
+    arms, law = question.arms if question.dither else 1, {}
+    for arm in range(arms):
+        one = question.noise.threshold(question.position(person, arm)) / WORD
+        for ones, chance in ((0, 1 - one), (1, one)):
+            entries = [0] * (2 * arms)
+            entries[2 * arm : 2 * arm + 2] = 1, ones
+            law[tuple(entries[1:])] = chance / arms
+    return law
 
 
 def numbered(*laws: Law) -> list[dict[int, float]]:
@@ -147,7 +151,7 @@ def by_devices(question: Question, draws: int = DRAWS // 3, stuck: bool = False)
     return sums
 
 
-QUESTIONS = {"one-hot": ONE_HOT, "paper": PAPER, "places": PLACES, "bit": BIT, "arms": ARMS}
+QUESTIONS = {"one-hot": ONE_HOT, "paper": PAPER, "places": PLACES, "bit": BIT, "arms": ARMS, "four arms": FOUR_ARMS}
 each_question = pytest.mark.parametrize("name", QUESTIONS)
 
 

@@ -32,6 +32,7 @@ QUESTIONS: dict[str, Question] = {
     ),
     "bit": Measure(**ASKED, centre=0.1, left=-1.0, right=1.0, noise=OneBit.spending(ALPHA)),
     "arms": Measure(**ASKED, centre=0.1, left=-1.0, right=1.0, dither=0.1, noise=OneBit.spending(ALPHA)),
+    "four arms": Measure(**ASKED, centre=0.1, left=-0.5, right=0.5, dither=0.8, arms=4, noise=OneBit.spending(ALPHA)),
     "laplace": Measure(**ASKED, centre=0.0, left=-2.0, right=1.5, cap=9.0, noise=DiscreteLaplace.spending(ALPHA)),
 }
 
@@ -146,12 +147,12 @@ def test_bits_have_the_law_of_the_device(name: str) -> None:
     question = QUESTIONS[name]
     assert isinstance(question, Measure)
     sizes, means = people(USERS)
-    ones = tally_reports(question, answer_many(question, sizes, means, FastWords(np.random.default_rng(3)))).sums
+    tally = tally_reports(question, answer_many(question, sizes, means, FastWords(np.random.default_rng(3))))
     persons = [Summary(size=int(size), mean=float(mean)) for size, mean in zip(sizes, means, strict=True)]
-    arms = (0, 1) if question.dither else (0,)
+    arms = range(question.arms) if question.dither else (0,)
     chances = np.array([[question.noise.threshold(question.position(p, arm)) / 2**64 for arm in arms] for p in persons])
     expected = chances.mean(axis=1).sum()
-    found = ones[0] + ones[2] if question.dither else ones[0]
+    found = sum(ones for _, ones in tally.arms)
     assert abs(found - expected) < SIGMAS * np.sqrt(USERS) / 2
 
 

@@ -47,11 +47,12 @@ def report_of(question: Question, value: int) -> Report:
 # --- laws
 
 
-@given(st.lists(st.integers(0, 3)))
-def test_arms_are_those_that_reports_name(values):
-    """Bit 1 of a report with a dither is its arm, bit 0 what it says."""
-    counted = [[value & 1 for value in values if value >> 1 == arm] for arm in (0, 1)]
-    tally = tally_of(ARMS, [report_of(ARMS, value) for value in values])
+@given(st.lists(st.integers(0, 15)), st.sampled_from([2, 4, 8]))
+def test_arms_are_those_that_reports_name(values, arms):
+    """The bits above bit 0 of a report with a dither are its arm, bit 0 what it says."""
+    question, values = dataclasses.replace(ARMS, arms=arms), [value % (2 * arms) for value in values]
+    counted = [[value & 1 for value in values if value >> 1 == arm] for arm in range(arms)]
+    tally = tally_of(question, [report_of(question, value) for value in values])
     assert tally.arms == tuple((len(bits), sum(bits)) for bits in counted)
     bits = [value & 1 for value in values]
     assert tally_of(BIT, [report_of(BIT, bit) for bit in bits]).arms == ((len(bits), sum(bits)),)
@@ -195,6 +196,9 @@ def test_any_value_in_any_field_gives_a_tally_or_a_refusal(question, data):
         (BIT, 0, (1,)),
         (ARMS, 2, (2, 1, 0)),
         (ARMS, 2, (0, 1, 2)),
+        (dataclasses.replace(ARMS, arms=4), 3, (1, 1, 0, 1, 0, 1, 0)),
+        (dataclasses.replace(ARMS, arms=4), 3, (0, 0, 0, 2, 0, 0, 1)),
+        (dataclasses.replace(ARMS, arms=4), 3, (0, 2, 0, 2, 0, 0, 0)),
         (GRID, 2, (5, 0)),
         (GRID, 2, (1000, 499_999)),
         (GRID, 1, (0, -1)),

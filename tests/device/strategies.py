@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dame.device.questions import MOST_PLACES, Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.questions import ARMS, MOST_PLACES, Measure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import value_range
 
@@ -66,6 +66,7 @@ def measures(draw: st.DrawFn) -> Measure:
     left = draw(st.floats(-100, 100))
     steps = draw(st.one_of(st.just(2**20), st.integers(1, 2**24)))
     one_bit = draw(st.booleans())
+    dither = draw(st.one_of(st.just(0.0), st.floats(0.0, 2.0))) if one_bit else 0.0
     return Measure(
         **draw(asked(alpha)),
         centre=draw(means),
@@ -74,7 +75,8 @@ def measures(draw: st.DrawFn) -> Measure:
         cap=draw(st.one_of(st.none(), st.just(1.0), st.floats(1e-3, 1e6))),
         between_sd=draw(st.one_of(st.just(0.0), st.floats(0.0, 1.0))),
         least_weight=draw(st.one_of(st.just(0.0), st.floats(0.0, 100.0))),
-        dither=draw(st.one_of(st.just(0.0), st.floats(0.0, 2.0))) if one_bit else 0.0,
+        dither=dither,
+        arms=draw(st.sampled_from(ARMS)) if dither else 2,
         noise=OneBit.spending(alpha) if one_bit else DiscreteLaplace.spending(alpha, steps=steps),
     )
 

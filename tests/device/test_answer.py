@@ -35,10 +35,11 @@ BIT = Measure(
 )  # fmt: skip
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
 ARMS = dataclasses.replace(BIT, dither=0.5)
+FOUR_ARMS = dataclasses.replace(ARMS, arms=4)
 PLACES = PlaceVote(
     study="s", round=0, alpha=1.0, low=LOW, high=HIGH, places=(-0.5, 0.0, 0.75), code=OneOfMany.spending(1.0, 3)
 )
-QUESTIONS = (VOTE, BIT, GRID, ARMS, PLACES)
+QUESTIONS = (VOTE, BIT, GRID, ARMS, FOUR_ARMS, PLACES)
 SECRET = 8.7654321
 SECRET_DIGITS = "8.7654321"
 

@@ -258,21 +258,25 @@ def test_the_loss_of_a_bit_is_exactly_the_enumerated_one(alpha):
         assert is_private(largest_ratio(laws), alpha)
 
 
+@pytest.mark.parametrize("arms", [2, 4])
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_the_loss_of_a_bit_with_two_arms_is_that_of_its_bit(alpha):
+def test_the_loss_of_a_bit_with_arms_is_that_of_its_bit(alpha, arms):
     noise = OneBit.spending(alpha)
     for plain in measures(noise, alpha)[1:]:
-        question = dataclasses.replace(plain, dither=0.5)
+        question = dataclasses.replace(plain, dither=0.5, arms=arms)
+        starts = {arm * (WORD // arms) for arm in range(1, arms)}
         laws = [
             exact_law(
                 lambda coins, p=p, q=question: respond(q, p, coins).value,
                 2,
-                {WORD // 2, *(noise.threshold(question.position(p, arm)) for arm in (0, 1))},
+                starts | {noise.threshold(question.position(p, arm)) for arm in range(arms)},
             )
             for p in CROWD
         ]
         assert largest_ratio(laws) == noise.loss_ratio()
-        assert all(law[2] + law[3] == Fraction(1, 2) for law in laws), "the arm is a fair coin, whoever tosses it"
+        for arm in range(arms):
+            shares = {law[2 * arm] + law[2 * arm + 1] for law in laws}
+            assert shares == {Fraction(1, arms)}, "the arm is a fair coin, whoever tosses it"
 
 
 def test_an_arm_chosen_by_the_data_is_convicted():

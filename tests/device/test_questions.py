@@ -32,11 +32,12 @@ BIT = Measure(
 )  # fmt: skip
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(ALPHA), cap=None)
 ARMS = dataclasses.replace(BIT, dither=0.25)
+FOUR_ARMS = dataclasses.replace(ARMS, arms=4)
 PLACES = PlaceVote(
     study="sleep", round=2, alpha=ALPHA, low=0.0, high=10.0, places=(-0.5, 0.0, 0.25),
     code=OneOfMany.spending(ALPHA, 3),
 )  # fmt: skip
-QUESTIONS = (VOTE, BIT, GRID, ARMS, PLACES)
+QUESTIONS = (VOTE, BIT, GRID, ARMS, FOUR_ARMS, PLACES)
 
 NOT_NUMBERS = (math.nan, True, False, "1", None, [1], {}, 1j)
 NOT_FINITE = (math.inf, -math.inf)
@@ -152,7 +153,7 @@ def test_a_vote_refuses_fields_out_of_range(field, values):
         ("least_weight", [-0.1, 1.1e12]),
     ],
 )
-@pytest.mark.parametrize("question", [BIT, GRID, ARMS])
+@pytest.mark.parametrize("question", [BIT, GRID, ARMS, FOUR_ARMS])
 def test_a_measure_refuses_fields_out_of_range(question, field, values):
     for value in (*values, *NOT_NUMBERS, *NOT_FINITE):
         if field == "cap" and value is None:
@@ -172,6 +173,27 @@ def test_a_randomiser_of_another_kind_is_refused(question, field, wrong):
 
 def test_a_dither_goes_with_one_bit_only():
     refused(GRID, dither=0.25)
+
+
+def test_arms_are_a_power_of_two_and_need_a_dither():
+    for arms in (0, 1, 3, 6, 16, -4, 4.0, *NOT_NUMBERS):
+        refused(ARMS, arms=arms)
+    refused(BIT, arms=4)
+    refused(GRID, arms=4)
+
+
+def test_arms_stand_at_even_steps():
+    centres = [FOUR_ARMS.arm_centre(arm) for arm in range(4)]
+    assert centres == pytest.approx([0.125 - 0.25, 0.125 - 0.25 / 3, 0.125 + 0.25 / 3, 0.125 + 0.25])
+    assert [ARMS.arm_centre(arm) for arm in (0, 1)] == [0.125 - 0.25, 0.125 + 0.25]
+
+
+def test_two_arms_go_without_saying():
+    """One question has one document, and questions of old keep theirs."""
+    assert "arms" not in ARMS.to_json()
+    assert FOUR_ARMS.to_json()["arms"] == 4
+    with pytest.raises(InvalidInput, match="arms"):
+        question_from_json({**ARMS.to_json(), "arms": 2})
 
 
 @pytest.mark.parametrize("field", ["alpha", "round", "low", "high", "bins", "width", "min_size"])
@@ -231,6 +253,7 @@ def test_every_field_counts_for_the_identity(question):
         "study": "other", "round": 5, "alpha": 3.0, "low": -3.0, "high": 12.0, "bins": 9, "width": 0.3, "origin": -0.5,
         "neighbours": 0, "min_size": 8, "centre": 0.5, "left": -1.5, "right": 2.5, "cap": 3.0, "between_sd": 0.2,
         "dither": 0.1,
+        "arms": 8,
         "least_weight": 0.5,
         "places": (-0.5, 0.0, 0.5),
         "code": UnaryCode(yes=WORD // 2 + 5, no=WORD // 2 - 5), "noise": OneBit(low=WORD // 2, high=WORD // 2 + 9),
@@ -240,6 +263,8 @@ def test_every_field_counts_for_the_identity(question):
     fields = [field.name for field in dataclasses.fields(question) if field.init]
     if isinstance(getattr(question, "noise", None), DiscreteLaplace):
         fields.remove("dither")
+    if "arms" in fields and not question.dither:
+        fields.remove("arms")
     others = {question_id(dataclasses.replace(question, **{name: changed[name]})) for name in fields}
     assert len(others | {question_id(question)}) == len(fields) + 1
 
@@ -267,7 +292,7 @@ def test_a_question_survives_json(question):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_missing_key_is_refused(question):
-    for key in question.to_json():
+    for key in question.to_json().keys() - {"arms"}:
         document = question.to_json()
         del document[key]
         with pytest.raises(InvalidInput):

@@ -24,6 +24,7 @@ QUESTIONS: dict[str, Question] = {
     "eight places": PlaceVote(**ASKED, places=tuple(n / 16 for n in range(8)), code=OneOfMany.spending(ALPHA, 8)),
     "bit": Measure(**ASKED, **WINDOW, noise=OneBit.spending(ALPHA)),
     "dithered bit": Measure(**ASKED, **WINDOW, cap=9.0, dither=0.2, noise=OneBit.spending(ALPHA)),
+    "bit of four arms": Measure(**ASKED, **WINDOW, cap=1.0, dither=0.75, arms=4, noise=OneBit.spending(ALPHA)),
     "laplace": Measure(**ASKED, **WINDOW, cap=1.0, noise=DiscreteLaplace.spending(ALPHA, 2**12)),
     "coarse laplace": Measure(**ASKED, **WINDOW, noise=DiscreteLaplace(steps=1, scale=1)),
 }

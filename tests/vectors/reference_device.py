@@ -41,7 +41,8 @@ def question(document):
     """The question of a document, checked, with doubles as doubles."""
     kinds = {"vote": VOTE, "size-vote": SIZE_VOTE, "place-vote": PLACE_VOTE, "measure": MEASURE}
     require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
-    require(document.keys() == kinds[document["kind"]])
+    optional = {"arms"} if document["kind"] == "measure" else set()
+    require(kinds[document["kind"]] <= document.keys() <= kinds[document["kind"]] | optional)
     require(type(document["version"]) is int and document["version"] == 1)
     q = dict(document)
     study = q["study"]
@@ -62,6 +63,8 @@ def question(document):
     require(q["right"] - q["left"] >= 1e-12)
     q["noise"] = noise_of(q["noise"])
     require(not q["dither"] or q["noise"]["kind"] == "one-bit")
+    if "arms" in q:
+        require(type(q["arms"]) is int and q["arms"] in (4, 8) and q["dither"])
     require(honest(q["noise"], q["alpha"]))
     return q
 
@@ -193,7 +196,7 @@ def value_bits(q):
     if q["kind"] != "measure":
         return len(q["places"]) if q["kind"] == "place-vote" else q["bins"]
     if q["noise"]["kind"] == "one-bit":
-        return 2 if q["dither"] else 1
+        return {2: 2, 4: 3, 8: 4}[q.get("arms", 2)] if q["dither"] else 1
     return (q["noise"]["steps"] + 45 * q["noise"]["scale"]).bit_length() + 1
 
 
@@ -279,8 +282,9 @@ def nearest(place, steps):
 def bit_value(q, size, mean, words):
     arm, centre = 0, q["centre"]
     if q["dither"]:
-        arm = next(words) >> 63
-        centre = centre + q["dither"] if arm else centre - q["dither"]
+        arms = q.get("arms", 2)
+        arm = next(words) * arms >> 64
+        centre = centre + (2 * arm - (arms - 1)) * q["dither"] / (arms - 1)
     low, high = q["noise"]["low"], q["noise"]["high"]
     threshold = low + ((high - low) * nearest(position(q, size, mean, centre), 2**32) >> 32)
     return 2 * arm + (next(words) < threshold)

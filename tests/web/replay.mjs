@@ -70,7 +70,7 @@ function onTheWay(question, person, stored) {
   if (question.noise.kind === "laplace") {
     return { ...weighed, position: steps.position(question, person), grid_point: steps.pointOf(question, person) };
   }
-  const arm = question.dither ? Number(wordsOf(stored)[0] >> 63n) : 0;
+  const arm = question.dither ? Number(steps.armOf(question, wordsOf(stored)[0])) : 0;
   const [place, limit] = [steps.position(question, person, arm), steps.threshold(question, person, arm)];
   return { ...weighed, position: place, arm: BigInt(arm), threshold: hex16(limit) };
 }

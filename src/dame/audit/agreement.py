@@ -39,8 +39,8 @@ def _place_disagreement(vote: PlaceVote, people: Sequence[Summary]) -> str:
 
 
 def _measure_disagreement(measure: Measure, people: Sequence[Summary]) -> str:
-    for arm in (0, 1) if measure.dither else (0,):
-        places = crowd.positions(measure, *_arrays(people), np.full(len(people), arm == 1))
+    for arm in range(1 << measure.arm_bits):
+        places = crowd.positions(measure, *_arrays(people), np.full(len(people), arm))
         if places.tolist() != [measure.position(person, arm) for person in people]:
             return "the crowd has other places in the window than the device"
         if _integers(measure, places) != [_integer(measure, float(place)) for place in places]:

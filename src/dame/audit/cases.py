@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dame.checks import ALPHA_RANGE
 from dame.device.exact import WORD
-from dame.device.questions import PlaceVote, Question, Vote, question_id
+from dame.device.questions import Measure, PlaceVote, Question, Vote, question_id
 from dame.device.randomisers import OneBit, OneOfMany, UnaryCode
 from dame.estimate import Estimate
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
@@ -154,7 +154,6 @@ def _votes_for(vote: Vote, bin_: int) -> Tally:
 
 
 def _bits(question: Question, ones: int) -> Tally:
-    if isinstance(question, Vote) or not question.dither:
-        return Tally(question=question, reports=REPORTS, sums=(ones,))
-    half = REPORTS // 2
-    return Tally(question=question, reports=REPORTS, sums=(ones // 2, half, ones // 2))
+    arms = question.arms if isinstance(question, Measure) and question.dither else 1
+    share = REPORTS // arms, ones // arms
+    return Tally(question=question, reports=REPORTS, sums=(share * arms)[1:])

@@ -36,7 +36,6 @@ TIGHT = 0.999
 """Part of the budget that a mechanism must spend where it is meant to spend all of it."""
 FINE_SCALE = 1000
 """Noise of a smaller whole scale cannot come so close to its budget."""
-HALF = WORD // 2
 _STREAMS = 4
 _STREAM_WORDS = 1000
 
@@ -84,7 +83,7 @@ def exact_epsilon(question: Question, people: Sequence[Summary], mechanism: Mech
         return _laplace_epsilon(question, question.noise, people, mechanism)
     if isinstance(question, PlaceVote):
         return _place_epsilon(question, people, mechanism)
-    arms = (0, 1) if isinstance(question, Measure) and question.dither else (None,)
+    arms = range(question.arms) if isinstance(question, Measure) and question.dither else (None,)
     return max(_largest_loss({_row(question, person, arm, mechanism) for person in people}) for arm in arms)
 
 
@@ -143,14 +142,15 @@ def _row(question: Question, person: Summary, arm: int | None, mechanism: Mechan
 
 
 def _in_arm(question: Question, person: Summary, arm: int, mechanism: Mechanism, coins: Coins) -> int:
-    """The bit in an arm, once the arm is seen to be the top bit of the first word."""
+    """The bit in an arm, once the arm is seen to be the top bits of the first word."""
+    assert isinstance(question, Measure)
     (word,) = coins.words(1)
-    seen = set()
-    for top in (0, HALF - 1) if arm == 0 else (HALF, WORD - 1):
+    part, seen = WORD // question.arms, set()
+    for top in (arm * part, (arm + 1) * part - 1):
         script = ScriptedCoins([top, word])
         seen.add((mechanism(question, person, script), script.used))
     if seen not in ({(arm << 1, 2)}, {(arm << 1 | 1, 2)}):
-        raise Unreadable("its arm is not the fair coin of the first word")
+        raise Unreadable("its arm is not the fair coins of the first word")
     return seen.pop()[0] & 1
 
 

@@ -159,8 +159,9 @@ def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
     elif isinstance(question, Vote):
         yield from (((ballot, 1.0),) for ballot in _ballots(question, honest))
     elif isinstance(question.noise, OneBit) and question.dither:
-        yield from (((value, 1.0),) for value in range(4))
-        yield from (((below, 0.5), (2 | above, 0.5)) for below, above in itertools.product((0, 1), repeat=2))
+        yield from (((value, 1.0),) for value in range(2 * question.arms))
+        for bits in itertools.product((0, 1), repeat=question.arms):
+            yield tuple((arm << 1 | bit, 1 / question.arms) for arm, bit in enumerate(bits))
     else:
         yield from (((value, 1.0),) for value in value_range(question))
 
@@ -238,22 +239,21 @@ class _Honest:
         return Tally(question=vote, reports=reports, sums=tuple(np.diff(ends, prepend=0).astype(np.int64).tolist()))
 
     def _bit_tally(self, measure: Measure, noise: OneBit, reports: int) -> Tally:
-        def ones(arm: bool, count: int) -> int:
+        def ones(arm: int, count: int) -> int:
             return round(count * (noise.low + self._place(measure, arm) * (noise.high - noise.low)) / WORD)
 
-        if not measure.dither:
-            return Tally(question=measure, reports=reports, sums=(ones(False, reports),))
-        above = reports // 2
-        return Tally(question=measure, reports=reports, sums=(ones(False, reports - above), above, ones(True, above)))
+        arms = len(Tally.zero(measure).arms)
+        counts = [reports - (arms - 1) * (reports // arms), *[reports // arms] * (arms - 1)]
+        entries = [entry for arm, count in enumerate(counts) for entry in (count, ones(arm, count))]
+        return Tally(question=measure, reports=reports, sums=tuple(entries[1:]))
 
     def _laplace_tally(self, measure: Measure, noise: DiscreteLaplace, reports: int) -> Tally:
-        total = round(reports * self._place(measure, False) * noise.steps)
+        total = round(reports * self._place(measure, 0) * noise.steps)
         squares = -(-total * total // max(reports, 1)) + reports * 2 * noise.scale**2
         return Tally(question=measure, reports=reports, sums=(total, squares))
 
-    def _place(self, measure: Measure, arm: bool) -> float:
-        arms = np.full(len(self.sizes), arm)
-        return float(self.shares @ crowd.positions(measure, self.sizes, self.means, arms))
+    def _place(self, measure: Measure, arm: int) -> float:
+        return float(self.shares @ crowd.positions(measure, self.sizes, self.means, arm))
 
 
 # --- plans that are quick to play and behave alike

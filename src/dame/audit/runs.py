@@ -46,5 +46,8 @@ def kinds(alpha: float) -> dict[str, Question]:
         "one bit, dithered": Measure(
             study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, dither=0.3, noise=bit
         ),
+        "one bit, four arms": Measure(
+            study="audit", round=0, alpha=alpha, centre=0.0, left=-0.25, right=0.25, dither=0.75, arms=4, noise=bit
+        ),
         "noisy grid point": Measure(study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, noise=noise),
     }

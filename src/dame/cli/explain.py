@@ -94,7 +94,8 @@ def _rounds_table(plan: Plan) -> Table:
 def _learnt(plan: Plan, number: int) -> str | None:
     round_ = plan.rounds[number - 1]
     if _learns_spread(plan) and isinstance(round_, MeasureRound) and round_.dither:
-        return "a bit on the lower or the upper half of the range; every user counts once"
+        part = "the lower or the upper half" if round_.arms == 2 else f"one of {round_.arms} parts"
+        return f"a bit on {part} of the range; every user counts once"
     return None
 
 
@@ -109,7 +110,7 @@ def describe(round_: Round) -> str:
         who = "" if round_.min_size <= 1 else f", from {round_.min_size:,} records on"
         return f"which of {round_.bins:,} bins?{who}"
     kind = "a bit" if isinstance(round_.noise, OneBit) else "a noisy place"
-    arms = " with two arms" if round_.dither else ""
+    arms = f" with {round_.arms} arms" if round_.dither else ""
     if round_.cap == 1:
         return f"{kind}{arms} on the whole range"
     cap = "all records count" if round_.cap is None else f"up to {round_.cap:,.0f} records count"

@@ -34,7 +34,7 @@ def respond(question: Question, person: Summary, coins: Coins) -> Report:
     elif isinstance(question, Vote):
         value = question.code.draw(*question.marks(person), question.bins, coins)
     elif question.dither:
-        arm = coins.words(1)[0] >> 63
+        arm = coins.words(1)[0] >> 64 - question.arm_bits
         value = arm << 1 | question.noise.draw(question.position(person, arm), coins)
     else:
         value = question.noise.draw(question.position(person), coins)

@@ -24,6 +24,7 @@ from dame.errors import InvalidInput
 
 MOST_BINS = 2**20
 MOST_PLACES = 8
+ARMS = (2, 4, 8)
 MOST_RECORDS = 2**62
 TAG_BYTES = 8
 
@@ -227,8 +228,9 @@ class Measure(_Asked):
     Nobody weighs less than `least_weight`: with half the window over the distance that a mean can have from the
     centre, people with few records use all of the window, and still never leave it.
 
-    With `dither` d > 0 a fair coin of the device moves the centre to centre - d (arm 0) or centre + d (arm 1), and the
-    report says which: the two arms together tell how strongly the bits react to the mean.
+    With `dither` d > 0 fair coins of the device move the centre, and the report says how far: to centre - d (arm 0) or
+    centre + d (arm 1), or, with more `arms`, to one of as many places at even steps between these. Two arms together
+    tell how strongly the bits react to the mean; windows side by side tell how many people are in each.
     """
 
     centre: float
@@ -238,6 +240,7 @@ class Measure(_Asked):
     between_sd: float = 0.0
     least_weight: float = 0.0
     dither: float = 0.0
+    arms: int = 2
     noise: OneBit | DiscreteLaplace
 
     def __post_init__(self) -> None:
@@ -252,6 +255,10 @@ class Measure(_Asked):
             raise InvalidInput("noise", self.noise, "a OneBit or a DiscreteLaplace")
         if self.dither and not isinstance(self.noise, OneBit):
             raise InvalidInput("dither", self.dither, "0 unless the noise is one bit")
+        if type(self.arms) is not int or self.arms not in ARMS:
+            raise InvalidInput("arms", self.arms, "2, 4 or 8")
+        if self.arms > ARMS[0] and not self.dither:
+            raise InvalidInput("arms", self.arms, f"{ARMS[0]} without a dither")
         if self.cap is not None:
             self._set_real("cap", 1e-12, float(MOST_RECORDS))
         if not self.right - self.left >= 1e-12:
@@ -272,7 +279,13 @@ class Measure(_Asked):
 
     def arm_centre(self, arm: int) -> float:
         """The centre that goes with an arm of the dither."""
-        return self.centre + self.dither if arm else self.centre - self.dither
+        last = self.arms - 1
+        return self.centre + (2 * arm - last) * self.dither / last
+
+    @property
+    def arm_bits(self) -> int:
+        """How many coins choose the arm."""
+        return self.arms.bit_length() - 1 if self.dither else 0
 
     def position(self, person: Summary, arm: int = 0) -> float:
         """The place of a person in the window, 0 at its left and 1 at its right end, cut to [0, 1]."""
@@ -287,12 +300,15 @@ class Measure(_Asked):
     def report_bits(self) -> int:
         """Size of a report: a bit (and the arm), or a two's complement integer that holds the noise's whole range."""
         if isinstance(self.noise, OneBit):
-            return 2 if self.dither else 1
+            return self.arm_bits + 1
         return (self.noise.steps + self.noise.reach).bit_length() + 1
 
     def to_json(self) -> dict[str, object]:
         """The question as a JSON object."""
-        return {"kind": "measure", **_plain(self, Measure.__slots__), "noise": noise_json(self.noise)}
+        document = {"kind": "measure", **_plain(self, Measure.__slots__), "noise": noise_json(self.noise)}
+        if self.arms == ARMS[0]:
+            del document["arms"]  # two arms go without saying
+        return document
 
 
 Question = Vote | Measure
@@ -324,6 +340,7 @@ _KINDS = {
     "place-vote": _SHARED | {"places", "code"},
     "measure": _MEASURE,
 }
+_OPTIONAL = {"measure": frozenset({"arms"})}
 VERSION = 1
 
 
@@ -332,7 +349,7 @@ def question_from_json(document: object) -> Question:
     kind = document.get("kind") if isinstance(document, dict) else document
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'")
-    fields = dict(checks.keys("question", document, _KINDS[kind], frozenset()))
+    fields = dict(checks.keys("question", document, _KINDS[kind], _OPTIONAL.get(kind, frozenset())))
     version = fields.pop("version")
     if type(version) is not int or version != VERSION:
         raise InvalidInput("question version", version, str(VERSION))
@@ -342,6 +359,8 @@ def question_from_json(document: object) -> Question:
     if kind != "measure":
         vote = Vote if kind == "vote" else SizeVote
         return vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]
+    if "arms" in fields and fields["arms"] == ARMS[0]:
+        raise InvalidInput("arms", ARMS[0], "absent, 4 or 8")  # one question has one document
     return Measure(**{**fields, "noise": noise_from_json(fields["noise"])})  # type: ignore[arg-type]
 
 

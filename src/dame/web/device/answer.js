@@ -25,7 +25,7 @@ function drawn(question, person, coins) {
   if (question.kind === "place-vote") return votedPlace(question, person, coins);
   if (isVote(question)) return votedBits(question, person, coins);
   if (question.noise.kind === "laplace") return noisyPoint(question, person, coins);
-  const arm = question.dither ? coins.words(1)[0] >> 63n : 0n;
+  const arm = question.dither ? armOf(question, coins.words(1)[0]) : 0n;
   const bit = coins.words(1)[0] < threshold(question, person, Number(arm)) ? 1n : 0n;
   return 2n * arm + bit;
 }
@@ -108,9 +108,15 @@ export function weight(question, size) {
   return Math.max(root, question.least_weight);
 }
 
+/** The arm of the dither that a word chooses: its first bits. */
+export function armOf(question, word) {
+  return word >> BigInt(64 - Math.log2(question.arms));
+}
+
 /** The place of a person in the window, 0 at its left and 1 at its right end. */
 export function position(question, person, arm = 0) {
-  const centre = arm ? question.centre + question.dither : question.centre - question.dither;
+  const last = question.arms - 1;
+  const centre = question.centre + ((2 * arm - last) * question.dither) / last;
   const z = weight(question, person.size) * (person.mean - centre);
   return clamp((z - question.left) / (question.right - question.left), 0, 1);
 }

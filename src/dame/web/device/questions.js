@@ -17,6 +17,7 @@ const OWN = {
   "place-vote": ["places", "code"],
   measure: ["centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"],
 };
+const OPTIONAL = { measure: ["arms"] };
 const INTEGERS = {
   version: [1n, 1n],
   round: [0n, 63n],
@@ -25,6 +26,7 @@ const INTEGERS = {
   min_size: [1n, 1n << 62n],
   steps: [1n, 1n << 24n],
   scale: [1n, 1n << 45n],
+  arms: [4n, 8n], // two go without saying
 };
 const DOUBLES = {
   alpha: [1e-6, 32],
@@ -54,7 +56,7 @@ export function questionOf(document) {
   if (typeof kind !== "string" || !Object.hasOwn(OWN, kind)) {
     throw new InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'");
   }
-  const names = [...SHARED, ...OWN[kind]];
+  const names = [...SHARED, ...OWN[kind], ...(OPTIONAL[kind] ?? []).filter((name) => Object.hasOwn(document, name))];
   keys("question", document, names);
   const question = Object.fromEntries(names.map((name) => [name, field(name, document[name])]));
   checkPairs(question);
@@ -62,7 +64,8 @@ export function questionOf(document) {
   const text = canonical(written(question));
   // Every vote has `bins`, but the document of a place vote does not say them: they are its places.
   const bins = kind === "place-vote" ? { bins: BigInt(question.places.length) } : {};
-  return Object.freeze({ ...question, ...bins, canonical: text, id: toHex(sha256(utf8(text))) });
+  const arms = kind === "measure" ? { arms: Number(question.arms ?? 2) } : {};
+  return Object.freeze({ ...question, ...bins, ...arms, canonical: text, id: toHex(sha256(utf8(text))) });
 }
 
 function field(name, value) {
@@ -133,6 +136,10 @@ function checkPairs(question) {
   }
   if (question.dither && question.noise.kind !== "one-bit") {
     throw new InvalidInput("dither", question.dither, "0 unless the noise is one bit");
+  }
+  const { arms = 2n, dither } = question;
+  if (![2n, 4n, 8n].includes(arms) || (arms > 2n && !dither)) {
+    throw new InvalidInput("arms", arms, "4 or 8, with a dither");
   }
 }
 

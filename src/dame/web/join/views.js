@@ -199,9 +199,9 @@ function sentence(question, value) {
   }
   if (question.noise.kind === "laplace")
     return `One noisy number: ${value} on a grid of ${count(question.noise.steps)} steps.`;
-  return question.dither
-    ? "Two bits: the answer, and which of two centres a fair coin chose for you."
-    : "One single bit.";
+  if (!question.dither) return "One single bit.";
+  const [bits, coins] = question.arms === 2 ? ["Two bits", "a fair coin"] : [`${reportBits(question)} bits`, "fair coins"];
+  return `${bits}: the answer, and which of ${question.arms === 2 ? "two" : question.arms} centres ${coins} chose for you.`;
 }
 
 function bitList(question, value, bits) {
