@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import dame
+from dame.device.questions import Measure
 from dame.device.randomisers import OneBit
 from dame.errors import InvalidInput
 from dame.plans import MeasureRound, PlaceRound
 from dame.population import Chunk
+from dame.protocols import next as next_step
 from dame.simulation import draw_tally, simulate
 
 SIZES = dame.Sizes.parse("poisson:20")
@@ -68,12 +70,37 @@ def test_never_much_worse_than_one_bit(kind, alpha, users):
 
 
 def test_the_plan_asks_for_places_all_over_the_range_and_then_for_others():
-    first, *later = plan_for(4000, 1.0).rounds
+    first, *later = plan_for(4000, 2.0).rounds
     assert isinstance(first, PlaceRound)
     assert first.places[0] == -1
     assert first.places[-1] == 1
     assert all(isinstance(round_, PlaceRound) and not round_.places for round_ in later)
-    assert plan_for(4000, 1.0).brief.weights == "equal"
+    assert plan_for(4000, 2.0).brief.weights == "equal"
+
+
+def test_with_a_small_alpha_the_first_users_send_bits_on_quarters_of_the_range():
+    plan = plan_for(4000, 1.0)
+    first, *later = plan.rounds
+    question = next_step(plan, [])
+    assert isinstance(first, MeasureRound)
+    assert isinstance(question, Measure)
+    centres = [question.arm_centre(arm) for arm in range(question.arms)]
+    windows = [(centre + question.left, centre + question.right) for centre in centres]
+    assert windows == [(-1.0, -0.5), (-0.5, 0.0), (0.0, 0.5), (0.5, 1.0)]
+    assert all(question.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
+    assert all(isinstance(round_, PlaceRound) and not round_.places for round_ in later)
+
+
+def test_bits_on_quarters_say_as_much_of_the_mean_as_plain_bits():
+    """Whoever the users are: everybody is -1 plus what she has of each quarter, and so are the averages."""
+    rng = np.random.default_rng(5)
+    noise = OneBit.spending(1.0)
+    for means in (rng.uniform(-1, 1, 4000), np.repeat([-1.0, 1.0], 2000), np.full(4000, 0.3)):
+        parts = [np.clip((means - left) / 0.5, 0, 1) for left in (-1.0, -0.5, 0.0, 0.5)]
+        assert -1 + 0.5 * sum(part.mean() for part in parts) == pytest.approx(means.mean())
+        quarters = sum(0.5**2 * noise.variance(float(part.mean())) / 1000 for part in parts)
+        plain = 2**2 * noise.variance(float((1 + means.mean()) / 2)) / 4000
+        assert quarters <= plain * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("most_rounds", "names"), [(2, ["locate", "finish"]), (3, ["locate", "refine", "finish"])])
@@ -127,8 +154,10 @@ def test_the_places_follow_what_was_learnt():
             tallies.append(draw_tally(question, [Chunk(np.full(10_000, 20), means)], rng))
         places = dame.next(plan, tallies).places
         assert places[0] < middle < places[-1]
-        steps[name] = min(np.diff(places))
-    assert steps["wide"] > 1.5 * max(steps["left"], steps["right"])
+        steps[name] = places
+    assert steps["wide"][0] == -1
+    assert steps["wide"][-1] == 1
+    assert -1 < steps["left"][0] < steps["left"][1] < 0 < steps["right"][1] < 1
 
 
 @pytest.mark.parametrize(
@@ -150,6 +179,7 @@ def test_rounds_that_cannot_be_run_are_refused(rounds):
 def test_rounds_of_one_law_are_refused_where_users_differ():
     document = dame.plan_to_json(plan_for(4000))
     other = dame.plan_to_json(plan_for(4000, between_sd=0.0))
+    assert {round_["kind"] for round_ in other["rounds"]} == {"measure"}
     with pytest.raises(InvalidInput, match="rounds"):
         dame.plan_from_json({**document, "rounds": other["rounds"]})
     with pytest.raises(InvalidInput, match="rounds"):

@@ -1,7 +1,7 @@
 """Plausible populations: how users' means may be spread over [-1, 1], before anything is known of them.
 
 A population is a *crowd* of a typical shape (bell, heavy shoulders, skewed, two clusters) and some width around some
-place, alone or with a far minority beside it; or two clusters anywhere. Real ones follow none of these exactly:
+place, alone or with far minorities on its sides; or two clusters anywhere. Real ones follow none of these exactly:
 `Beliefs` takes each as the middle of Dirichlet processes, from which populations of every form are drawn, and reports
 outvote the shapes where there are enough of them.
 """
@@ -35,13 +35,15 @@ MINORITY = slice(len(_SHARES), None)
 _ANYWHERE, _AT_THE_END = (0.12, 0.37, 0.62, 0.87), (0.8, 0.9, 1.0, 1.0)
 """Where a minority's users are, from where the others end (0) to the end of the range (1). Clipped values pile up at
 the end, and it makes a difference to the mean whether they are there or short of it."""
-_MINORITIES, _ON_BOTH_SIDES = (0.5, 1.0, 2.0, 3.5, 6.0, 10.0), (2.0, 6.0)
-"""Shares of far minorities on one side and on both, in standard errors of plain bits: those that cannot be seen, those
-that must be seen, and those between. What is left out of this row is what goes unseen."""
+_MINORITIES, _TYPICAL = (0.25, 1.0, 2.2, 4.5), 4.0
+"""Shares of far minorities, in standard errors of plain bits: those that cannot be seen, those that must be seen, and
+those between. Each side has one, independently; its chance falls exponentially with its share, on this scale. A lump
+of chance on nobody at all would shrink away what is there, just where it cannot be told from noise."""
 _LARGEST = 0.35
-"""No minority is larger than this."""
-_ALONE, _BOTH_CHANCE = 0.4, 0.04
-"""The chances that there is no minority, and that there is one on both sides."""
+"""The minorities on both sides together are no larger than this."""
+_ALONE = 0.1
+"""The chance of a crowd without minorities, of any shape. Crowds so wide that there is no room for any have this chance
+only: most populations are narrower."""
 SEEN = 0.03
 """The standard error of plain bits where nothing is said: that of some thousands of users."""
 _BEYOND = 2.5
@@ -116,41 +118,44 @@ def _around(width: float, seen: float) -> list[tuple[Floats, Floats, Floats]]:
     """Populations of one width, of every shape and at every place: their atoms, shares and chances."""
     apart = min(_APART * width, _MOST_APART)
     places = np.arange(-1 + apart / 2, 1, apart)
-    (bell, _), *_ = _shapes()
-    alone = [(shape, chance * _ALONE, 0.0, _ANYWHERE, 1) for shape, chance in _shapes()]
-    found = []
-    for shape, chance, share, ends, side in (*alone, *((bell, *company) for company in _companies(seen))):
-        away, fits = _far(places, _BEYOND * width, ends, side)
-        fits |= not share
-        values = np.clip(np.concatenate([places[:, None] + width * shape, away], axis=1), -1.0, 1.0)[fits]
-        weights = np.concatenate([_SHARES * (1 - share), np.full(len(ends), share / len(ends))])
-        found.append((values, np.broadcast_to(weights, values.shape), np.full(len(values), chance / len(places))))
+    room = np.stack([1 + places, 1 - places]) - _BEYOND * width
+    (bell, _), *_ = shapes = _shapes()
+    nobody, anybody = np.zeros_like(room), (room > _ROOM).any(axis=0)
+    found = [
+        _beside(places, width * shape, room, nobody, _ANYWHERE, np.full(len(places), _ALONE * chance))
+        for shape, chance in shapes
+    ]
+    for ends, *pair in itertools.product((_ANYWHERE, _AT_THE_END), _minorities(seen), _minorities(seen)):
+        # Where a side has no room, nobody is there: that is counted once, for the smallest minority.
+        sides = [
+            (np.where(roomy, share, 0.0), np.where(roomy, chance, float(smallest)))
+            for roomy, (share, chance, smallest) in zip(room > _ROOM, pair, strict=True)
+        ]
+        (left, left_chance), (right, right_chance) = sides
+        chances = anybody * (1 - _ALONE) / 2 * left_chance * right_chance
+        found.append(_beside(places, width * bell, room, np.stack([left, right]), ends, chances))
     return found
 
 
-def _companies(seen: float) -> list[tuple[float, float, tuple[float, ...], int]]:
-    """Minorities beside a bell: chance, share, places; and the side, right (1), left (-1) or both (0)."""
-    shares, both = (sorted({min(times * seen, _LARGEST) for times in row}) for row in (_MINORITIES, _ON_BOTH_SIDES))
-    kinds = list(itertools.product(shares, (_ANYWHERE, _AT_THE_END), (1, -1)))
-    chance = (1 - _ALONE - _BOTH_CHANCE) / len(kinds)
-    return [
-        *((chance, share, ends, side) for share, ends, side in kinds),
-        *((_BOTH_CHANCE / len(both), share, _ANYWHERE, 0) for share in both),
-    ]
+def _minorities(seen: float) -> list[tuple[float, float, bool]]:
+    """Minorities on one side: their shares and chances, and which is the smallest."""
+    levels = np.array(_MINORITIES)
+    borders = np.concatenate([[0.0], (levels[:-1] + levels[1:]) / 2, [np.inf]])
+    chances = -np.diff(np.exp(-borders / _TYPICAL))
+    return [(float(levels[row] * seen), float(chances[row]), row == 0) for row in range(len(levels))]
 
 
-def _far(places: Floats, gap: float, ends: tuple[float, ...], side: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Where a minority is beside bulks at these places, and beside which of them there is room for one."""
-    part = np.array(ends)
-    right = (places + gap)[:, None] + (1 - places - gap)[:, None] * part
-    left = (places - gap)[:, None] - (1 + places - gap)[:, None] * part
-    room_right, room_left = 1 - places - gap > _ROOM, 1 + places - gap > _ROOM
-    if side == 1:
-        return right, room_right
-    if side == -1:
-        return left, room_left
-    half = len(ends) // 2
-    return np.concatenate([left[:, 1::2], right[:, 1::2]], axis=1)[:, : 2 * half], room_right & room_left
+def _beside(
+    places: Floats, crowd: Floats, room: Floats, shares: Floats, ends: tuple[float, ...], chances: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Crowds at these places with minorities on both sides, left and right, as far as there is a chance of them."""
+    shares = shares * np.minimum(_LARGEST / np.maximum(shares.sum(axis=0), _LARGEST), 1.0)
+    short = room[:, :, None] * (1 - np.array(ends))
+    values = np.concatenate([places[:, None] + crowd, short[0] - 1, 1 - short[1]], axis=1)
+    minorities = np.repeat(shares.T, len(ends), axis=1) / len(ends)
+    weights = np.concatenate([(1 - shares.sum(axis=0))[:, None] * _SHARES, minorities], axis=1)
+    likely = chances > 0
+    return np.clip(values, -1.0, 1.0)[likely], weights[likely], chances[likely] / len(places)
 
 
 def _two_clusters(atoms: int) -> Population:

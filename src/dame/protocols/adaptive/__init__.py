@@ -57,11 +57,13 @@ class Adaptive(Protocol):
             for more in range(first is VoteRound, MOST_ROUNDS)
         ),
         *((PlaceRound,) * count for count in range(2, MOST_ROUNDS + 1)),
+        *((MeasureRound, *(PlaceRound,) * count) for count in range(1, MOST_ROUNDS)),
     )
 
     def knows(self, plan: Plan) -> bool:
         """Whether a plan has the rounds of users who differ, where they do; and else those of one law."""
-        fits = differing.knows(plan.rounds) if plan.brief.users_differ else not isinstance(plan.rounds[0], PlaceRound)
+        places = any(isinstance(round_, PlaceRound) for round_ in plan.rounds)
+        fits = differing.knows(plan.rounds) if plan.brief.users_differ else not places
         return fits and Protocol.knows(self, plan)
 
     def plan(

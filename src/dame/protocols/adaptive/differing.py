@@ -1,9 +1,10 @@
 """`adaptive` for users who differ: each counts once, and her own mean may lie anywhere.
 
-Everybody marks one of a few places: the first users places all over the range, the others places that are worth
-asking about by what the rounds before have shown. Close together these have little noise; places at the ends of the
-range, in the same question, watch over those who are far away. What was cut off all the same is made up for by what
-the other rounds say of the tails, as far as they can (`dame.spread`). Neither M nor any law is needed.
+The first users are asked about the whole range: for one of a few places or, where α is small, for a bit on one of its
+quarters. The others mark one of a few places that are worth asking about by what the rounds before have shown. Close
+together these have little noise; places at the ends of the range, in the same question, watch over those who are far
+away. What was cut off all the same is made up for by what the other rounds say of the tails, as far as they can
+(`dame.spread`). Neither M nor any law is needed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dame.device.questions import Measure, PlaceVote, Question
 from dame.device.randomisers import OneBit, OneOfMany
@@ -34,8 +36,12 @@ from dame.spread import (
 )
 from dame.tally import Tally
 
+Floats = NDArray[np.float64]
+
 FIRST_PLACES: Places = (-1.0, -0.375, 0.375, 1.0)
 SHARP_ALPHA = 1.5
+"""Below this, the first users answer in bits on quarters of the range: together these say as much of the mean as plain
+bits do, whoever the users are. From this on they mark places, which say more of where they are."""
 SHARES, SHARP_SHARES, SHARES_OF_TWO = (0.3, 0.25, 0.45), (0.2, 0.25, 0.55), (0.35, 0.65)
 """Shares of the rounds; from `SHARP_ALPHA` on, fewer users show enough. A far minority is best seen by users who are
 asked about the whole range, and the noise with which it is seen shrinks like that of the mean itself: their share is
@@ -73,19 +79,29 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outl
     plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
     if most_rounds > 1 and plain * TOO_FEW < 1:
         shares = SHARES_OF_TWO if most_rounds == 2 else SHARP_SHARES if brief.alpha >= SHARP_ALPHA else SHARES
-        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares)
+        first = _first(brief.alpha, shares[0])
+        rows = _rows(first.ask(brief, 0, centre=0.0) if isinstance(first, MeasureRound) else first.ask(brief, 0))
+        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares, rows)
         if outlook.average < WORTH_ROUNDS**2 * plain:
-            return _place_rounds(shares, outlook), outlook
+            return _rounds(first, shares, outlook), outlook
     return (_single(brief, plain),), Outlook(after=(plain,), by_width=())
 
 
-def _place_rounds(shares: Sequence[float], outlook: Outlook) -> tuple[PlaceRound, ...]:
-    names = ("locate", "refine", "finish") if len(shares) == 3 else ("locate", "finish")
-    first, *later = (
-        PlaceRound(name=name, share=share, error_after=min(math.sqrt(error), 1.0))
-        for name, share, error in zip(names, shares, outlook.after, strict=True)
+def _first(alpha: float, share: float) -> MeasureRound | PlaceRound:
+    """A question about the whole range."""
+    if alpha >= SHARP_ALPHA:
+        return PlaceRound(name="locate", share=share, places=FIRST_PLACES)
+    return replace(
+        MeasureRound.everybody_alike("locate", share, OneBit.spending(alpha)), half_width=0.25, dither=0.75, arms=4
     )
-    return replace(first, places=FIRST_PLACES), *later
+
+
+def _rounds(first: MeasureRound | PlaceRound, shares: Sequence[float], outlook: Outlook) -> tuple[Round, ...]:
+    errors = [min(math.sqrt(error), 1.0) for error in outlook.after]
+    later = [PlaceRound(name="refine", share=share) for share in shares[1:]]
+    later[-1] = replace(later[-1], name="finish")
+    rounds = [first, *later]
+    return tuple(replace(round_, error_after=error) for round_, error in zip(rounds, errors, strict=True))
 
 
 def _single(brief: Brief, plain: float) -> MeasureRound:
@@ -97,9 +113,15 @@ def _single(brief: Brief, plain: float) -> MeasureRound:
 
 
 def knows(rounds: Sequence[Round]) -> bool:
-    """Whether rounds can begin with users who differ: with places that are known, or with bits and nothing else."""
-    first = rounds[0]
-    return bool(first.places) if isinstance(first, PlaceRound) else len(rounds) == 1
+    """Whether these are rounds for users who differ: places that are known, or bits of the same weight, come first, and
+    places after them."""
+    first, *later = rounds
+    if not all(isinstance(round_, PlaceRound) for round_ in later):
+        return False
+    if isinstance(first, MeasureRound):
+        alike = first.cap == 1 and not first.fitted and not first.between_sd and isinstance(first.noise, OneBit)
+        return alike or not later
+    return isinstance(first, PlaceRound) and bool(first.places)
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
@@ -177,9 +199,34 @@ def _learnt(alpha: float, users: int, widths: tuple[float, float], heard: tuple[
         return _before(alpha, users, widths)
     beliefs, last = _learnt(alpha, users, widths, heard[:-1]), heard[-1]
     asked = last.question
-    assert isinstance(asked, PlaceVote)
-    shares = np.array([asked.code.debias(last.mean(place)) for place in range(1, asked.bins)])
-    return beliefs.after(marked(asked.places), shares, noise_of(asked.code, shares, last.reports))
+    if isinstance(asked, PlaceVote):
+        shares = np.array([asked.code.debias(last.mean(place)) for place in range(1, asked.bins)])
+        return _after(beliefs, _rows(asked), asked.code, shares, [last.reports])
+    assert isinstance(asked, Measure)
+    assert isinstance(asked.noise, OneBit)
+    arms = [(row, *arm) for row, arm in zip(_rows(asked), last.arms, strict=True) if arm[0]]
+    shares = np.array([asked.noise.debias(ones / reports) for _, reports, ones in arms])
+    # A bit in a window is a mark at either of its ends.
+    code = OneOfMany(yes=asked.noise.high, no=asked.noise.low)
+    return _after(beliefs, [row for row, *_ in arms], code, shares, [reports for _, reports, _ in arms])
+
+
+def _rows(question: Question) -> tuple[Places, ...]:
+    """The places that marks are made at; of bits, the two ends of the window of each arm."""
+    if isinstance(question, PlaceVote):
+        return (question.places,)
+    assert isinstance(question, Measure)
+    centres = [question.arm_centre(arm) for arm in range(1 << question.arm_bits)]
+    return tuple((centre + question.left, centre + question.right) for centre in centres)
+
+
+def _after(
+    beliefs: Beliefs, rows: Sequence[Places], code: OneOfMany, shares: Floats, reports: Sequence[float]
+) -> Beliefs:
+    """What is believed once shares are known from so many reports on each row: one row, or several of two places."""
+    parts = [noise_of(code, part, users) for part, users in zip(np.split(shares, len(rows)), reports, strict=True)]
+    noise = parts[0] if len(rows) == 1 else np.diag(np.concatenate(parts)[:, 0])
+    return beliefs.after(marked(*rows), shares, noise)
 
 
 def _before(alpha: float, users: int, widths: tuple[float, float]) -> Beliefs:
@@ -210,25 +257,27 @@ def _read_halves(tally: Tally) -> Estimate:
 
 
 @lru_cache(maxsize=256)
-def _outlook(alpha: float, users: int, widths: tuple[float, float], shares: tuple[float, ...]) -> Outlook:
-    """What to expect of rounds with these shares: for bells of each width in the middle."""
+def _outlook(
+    alpha: float, users: int, widths: tuple[float, float], shares: tuple[float, ...], first: tuple[Places, ...]
+) -> Outlook:
+    """What to expect of rounds with these shares, after rows of places in the first: for bells in the middle."""
     choose = partial(OneOfMany.spending, alpha)
     plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 5), *widths))
     errors = []
     for width in plausible:
-        beliefs, places, risks = _before(alpha, users, widths), FIRST_PLACES, []
+        beliefs, rows, risks = _before(alpha, users, widths), first, []
         for share, following in zip(shares, (*shares[1:], None), strict=True):
-            beliefs = _expecting(beliefs, choose(len(places)), bell(float(width)), places, users * share)
+            beliefs = _expecting(beliefs, choose(len(rows[0])), bell(float(width)), rows, users * share)
             risks.append(float(beliefs.of_mean().covariance[0, 0]))
             if following is not None:
-                places, _ = best_places(beliefs, choose, users * following)
+                rows = (best_places(beliefs, choose, users * following)[0],)
         errors.append(risks)
     after = tuple(float(error) for error in np.mean(errors, axis=0))
     at_the_end = [risks[-1] for risks in errors]
     return Outlook(after=after, by_width=tuple(zip(plausible.tolist(), at_the_end, strict=True)))
 
 
-def _expecting(beliefs: Beliefs, code: OneOfMany, crowd: Population, places: Places, users: float) -> Beliefs:
+def _expecting(beliefs: Beliefs, code: OneOfMany, crowd: Population, rows: tuple[Places, ...], users: float) -> Beliefs:
     means, weights = crowd
-    shares = np.asarray(weights @ marked(places)(means))
-    return beliefs.after(marked(places), shares, noise_of(code, shares, users))
+    shares = np.asarray(weights @ marked(*rows)(means))
+    return _after(beliefs, rows, code, shares, [users / len(rows)] * len(rows))
