@@ -42,7 +42,7 @@ FIRST_PLACES: Places = (-1.0, -0.375, 0.375, 1.0)
 SHARP_ALPHA = 1.5
 """Below this, the first users answer in bits on quarters of the range: together these say as much of the mean as plain
 bits do, whoever the users are. From this on they mark places, which say more of where they are."""
-SHARES, SHARP_SHARES, SHARES_OF_TWO = (0.3, 0.25, 0.45), (0.2, 0.25, 0.55), (0.35, 0.65)
+SHARES, SHARP_SHARES, SHARES_OF_TWO = (0.35, 0.25, 0.4), (0.2, 0.25, 0.55), (0.35, 0.65)
 """Shares of the rounds; from `SHARP_ALPHA` on, fewer users show enough. A far minority is best seen by users who are
 asked about the whole range, and the noise with which it is seen shrinks like that of the mean itself: their share is
 the same for few users and for many."""
