@@ -262,7 +262,7 @@ def _outlook(
 ) -> Outlook:
     """What to expect of rounds with these shares, after rows of places in the first: for bells in the middle."""
     choose = partial(OneOfMany.spending, alpha)
-    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 5), *widths))
+    plausible = np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 3), *widths))
     errors = []
     for width in plausible:
         beliefs, rows, risks = _before(alpha, users, widths), first, []
