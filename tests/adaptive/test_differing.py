@@ -176,6 +176,30 @@ def test_rounds_that_cannot_be_run_are_refused(rounds):
         dame.first(dame.plan_from_json(document))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"cap": None}, {"cap": 4.0}, {"fitted": True}, {"between_sd": 0.1}, {"arms": 3}, {"arms": 2.5}, {"dither": 0.0}],
+)
+def test_first_bits_that_cannot_be_read_are_refused(change):
+    """Of these bits, the last two cannot even be asked for."""
+    document = dame.plan_to_json(plan_for(4000, 1.0))
+    assert document["rounds"][0]["arms"] == 4
+    document["rounds"][0].update(change)
+    with pytest.raises(InvalidInput):
+        dame.first(dame.plan_from_json(document))
+
+
+def test_quarters_alone_are_no_study():
+    document = dame.plan_to_json(plan_for(4000, 1.0))
+    with pytest.raises(InvalidInput, match="rounds"):
+        dame.plan_from_json({**document, "rounds": document["rounds"][:1]})
+
+
+def test_a_plan_of_quarters_reads_back_as_it_was():
+    plan = plan_for(4000, 1.0)
+    assert dame.plan_from_json(dame.plan_to_json(plan)) == plan
+
+
 def test_rounds_of_one_law_are_refused_where_users_differ():
     document = dame.plan_to_json(plan_for(4000))
     other = dame.plan_to_json(plan_for(4000, between_sd=0.0))

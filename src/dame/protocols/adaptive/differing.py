@@ -75,7 +75,7 @@ class Outlook:
 
 
 def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outlook]:
-    """Places all over the range, then places that follow from the answers; or a single round where that is as good."""
+    """A round about the whole range, then places that follow from the answers; or a single round if that is as good."""
     plain = risk_alone(OneBit.spending(brief.alpha), brief.users)
     if most_rounds > 1 and plain * TOO_FEW < 1:
         shares = SHARES_OF_TWO if most_rounds == 2 else SHARP_SHARES if brief.alpha >= SHARP_ALPHA else SHARES
@@ -113,15 +113,20 @@ def _single(brief: Brief, plain: float) -> MeasureRound:
 
 
 def knows(rounds: Sequence[Round]) -> bool:
-    """Whether these are rounds for users who differ: places that are known, or bits of the same weight, come first, and
-    places after them."""
+    """Whether these are rounds for users who differ.
+
+    Places that are known, or bits of the same weight, and places after them; or bits alone, on the whole range or in
+    halves.
+    """
     first, *later = rounds
     if not all(isinstance(round_, PlaceRound) for round_ in later):
         return False
-    if isinstance(first, MeasureRound):
-        alike = first.cap == 1 and not first.fitted and not first.between_sd and isinstance(first.noise, OneBit)
-        return alike or not later
-    return isinstance(first, PlaceRound) and bool(first.places)
+    if not isinstance(first, MeasureRound):
+        return isinstance(first, PlaceRound) and bool(first.places)
+    alike = first.cap == 1 and not first.fitted and not first.between_sd and isinstance(first.noise, OneBit)
+    halves = (first.half_width, first.dither, first.arms) == (0.5, 0.5, 2)
+    plain = not later and not first.dither
+    return plain or (alike and bool(later or halves))
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
