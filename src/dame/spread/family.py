@@ -35,7 +35,7 @@ MINORITY = slice(len(_SHARES), None)
 _ANYWHERE, _AT_THE_END = (0.12, 0.37, 0.62, 0.87), (0.8, 0.9, 1.0, 1.0)
 """Where a minority's users are, from where the others end (0) to the end of the range (1). Clipped values pile up at
 the end, and it makes a difference to the mean whether they are there or short of it."""
-_MINORITIES, _TYPICAL = (0.25, 1.0, 2.2, 4.5), 4.0
+_MINORITIES, _TYPICAL = (0.25, 1.0, 2.2, 4.5, 9.0), 4.0
 """Shares of far minorities, in standard errors of plain bits: those that cannot be seen, those that must be seen, and
 those between. Each side has one, independently; its chance falls exponentially with its share, on this scale. A lump
 of chance on nobody at all would shrink away what is there, just where it cannot be told from noise."""
