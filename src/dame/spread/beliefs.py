@@ -33,7 +33,7 @@ LOOSE = 0.3
 """How loosely a minority keeps to its share: the standard deviation, in shares. About the steps of the family."""
 _FORGOTTEN = -14.0
 """Populations whose log weight falls below this are dropped."""
-_MOST = 2500
+_MOST = 4500
 """So many populations are kept at most, the likeliest."""
 _ANYWHERE = np.concatenate([[-1.0], -1 + (np.arange(16) + 0.5) / 8, [1.0]])
 """Where a population may depart from its shape."""
