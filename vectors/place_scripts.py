@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from dame.device.questions import PlaceVote, Question, code_json
+from dame.device.questions import PlaceVote, Question
+from dame.device.randomiser_codec import code_json
 from dame.device.randomisers import OneOfMany
 from dame.device.records import summarise
 from vectors.device_scripts import LARGEST, alike

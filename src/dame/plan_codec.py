@@ -8,7 +8,8 @@ from typing import Any
 
 from dame import checks
 from dame.crowd import SIZE_CLASSES
-from dame.device.questions import ARMS, code_from_json, code_json, noise_from_json, noise_json
+from dame.device.questions import ARMS
+from dame.device.randomiser_codec import code_from_json, code_json, noise_from_json, noise_json
 from dame.errors import InvalidInput
 from dame.plans import VERSION, Brief, Forecast, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.sizes import Sizes
