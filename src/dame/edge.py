@@ -128,9 +128,8 @@ def noisy_points(question: Measure, sizes: Ints, means: Floats, drawn: Ints) -> 
 
 
 def _bit_tally(question: Measure, values: Bytes) -> Tally:
-    zeros, ones = np.bincount(values, minlength=1 << question.report_bits).reshape(-1, 2).T
-    entries = np.stack([zeros + ones, ones], axis=1).ravel()[1:]
-    return Tally(question=question, reports=len(values), sums=tuple(entries.tolist()))
+    counts = np.bincount(values, minlength=1 << question.report_bits).reshape(-1, 2).tolist()
+    return Tally.of_arms(question, [(zeros + ones, ones) for zeros, ones in counts])
 
 
 def _laplace_values(payloads: Bytes) -> Ints:

@@ -121,9 +121,9 @@ def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Ge
     for chunk in group:
         for arm, part in _arms(question, chunk, rng):
             ones = _draw_ones(question, noise, part, arm, rng)
-            entries = [0] * (2 * len(tally.arms))
-            entries[2 * arm : 2 * arm + 2] = part.users, ones
-            tally = tally.merge(Tally(question=question, reports=part.users, sums=tuple(entries[1:])))
+            arms = [(0, 0)] * len(tally.arms)
+            arms[arm] = part.users, ones
+            tally = tally.merge(Tally.of_arms(question, arms))
     return tally
 
 

@@ -44,6 +44,13 @@ class Tally:
         """The tally of no reports."""
         return cls(question=question, reports=0, sums=(0,) * len(_entry_limits(question)))
 
+    @classmethod
+    def of_arms(cls, question: Measure, arms: Iterable[tuple[int, int]]) -> Tally:
+        """The tally whose arms have so many reports and ones each: that of which `arms` says the same."""
+        (users, ones), *others = arms
+        sums = (ones, *(entry for arm in others for entry in arm))
+        return cls(question=question, reports=users + sum(users for users, _ in others), sums=sums)
+
     def add(self, report: Report) -> Tally:
         """The tally with one more report; a report of another question is a RejectedReport."""
         check_value(self.question, report)
@@ -67,8 +74,6 @@ class Tally:
     def arms(self) -> tuple[tuple[int, int], ...]:
         """Of a measurement by single bits: the reports and the ones of each arm, or of everybody without a dither."""
         assert isinstance(self.question, Measure)
-        if not self.question.dither:
-            return ((self.reports, self.sums[0]),)
         return _by_arm(self.reports, self.sums)
 
     def to_json(self) -> dict[str, object]:
@@ -111,7 +116,7 @@ def _possible(question: Question, reports: int, sums: Sequence[int]) -> bool:
         return sum(sums) == reports
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         return sums[0] * sums[0] <= reports * sums[1]
-    if isinstance(question, Measure) and question.dither:
+    if isinstance(question, Measure):
         return all(ones <= own for own, ones in _by_arm(reports, sums))
     return True
 

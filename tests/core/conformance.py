@@ -52,8 +52,8 @@ def likely_tally(question: Question, reports: int) -> Tally:
     if isinstance(question, Vote):
         return Tally(question=question, reports=reports, sums=(half,) * question.bins)
     if isinstance(question.noise, OneBit):
-        arms = question.arms if question.dither else 1
-        return Tally(question=question, reports=reports, sums=((reports // arms, half // arms) * arms)[1:])
+        arms = 1 << question.arm_bits
+        return Tally.of_arms(question, [(reports // arms, half // arms)] * arms)
     middle = question.noise.steps // 2
     return Tally(question=question, reports=reports, sums=(middle * reports, middle * middle * reports))
 

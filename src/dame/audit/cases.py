@@ -153,7 +153,6 @@ def _votes_for(vote: Vote, bin_: int) -> Tally:
     return Tally(question=vote, reports=REPORTS, sums=tuple(ones))
 
 
-def _bits(question: Question, ones: int) -> Tally:
-    arms = question.arms if isinstance(question, Measure) and question.dither else 1
-    share = REPORTS // arms, ones // arms
-    return Tally(question=question, reports=REPORTS, sums=(share * arms)[1:])
+def _bits(question: Measure, ones: int) -> Tally:
+    arms = 1 << question.arm_bits
+    return Tally.of_arms(question, [(REPORTS // arms, ones // arms)] * arms)

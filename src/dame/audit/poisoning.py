@@ -242,10 +242,10 @@ class _Honest:
         def ones(arm: int, count: int) -> int:
             return round(count * (noise.low + self._place(measure, arm) * (noise.high - noise.low)) / WORD)
 
-        arms = len(Tally.zero(measure).arms)
-        counts = [reports - (arms - 1) * (reports // arms), *[reports // arms] * (arms - 1)]
-        entries = [entry for arm, count in enumerate(counts) for entry in (count, ones(arm, count))]
-        return Tally(question=measure, reports=reports, sums=tuple(entries[1:]))
+        further = (1 << measure.arm_bits) - 1
+        each = reports // (further + 1)
+        counts = [reports - further * each, *[each] * further]
+        return Tally.of_arms(measure, [(count, ones(arm, count)) for arm, count in enumerate(counts)])
 
     def _laplace_tally(self, measure: Measure, noise: DiscreteLaplace, reports: int) -> Tally:
         total = round(reports * self._place(measure, 0) * noise.steps)

@@ -74,9 +74,12 @@ def seed_number(words: str | None) -> int | None:
 
 def spread(words: str) -> float | str:
     """The standard deviation between users, or `learn`."""
-    return (
-        LEARN if words == LEARN else checks.real("between-sd", checks.number_from_text("between-sd", words), 0.0, 1.0)
-    )
+    if words == LEARN:
+        return LEARN
+    try:
+        return checks.real("between-sd", float(words), 0.0, 1.0)
+    except ValueError:
+        raise InvalidInput("between-sd", words, f"a number from 0 to 1, or '{LEARN}'") from None
 
 
 def bounds_pair(words: tuple[str, str]) -> tuple[float, float]:
