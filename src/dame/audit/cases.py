@@ -154,5 +154,5 @@ def _votes_for(vote: Vote, bin_: int) -> Tally:
 
 
 def _bits(question: Measure, ones: int) -> Tally:
-    arms = 1 << question.arm_bits
-    return Tally.of_arms(question, [(REPORTS // arms, ones // arms)] * arms)
+    share = REPORTS // question.arms, ones // question.arms
+    return Tally.of_arms(question, [share] * question.arms)
