@@ -271,8 +271,8 @@ def test_that_device_imports_nothing_of_this_package():
 
 
 CHANGED = [
-    "answers-vote", "answers-size-vote", "answers-place-vote", "answers-one-bit", "answers-part-measure", "answers-laplace",
-    "reports", "rounds",
+    "answers-vote", "answers-size-vote", "answers-place-vote", "answers-one-bit", "answers-part-measure",
+    "answers-laplace", "reports", "rounds",
 ]  # fmt: skip
 
 

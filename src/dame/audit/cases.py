@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dame.checks import ALPHA_RANGE
 from dame.device.exact import WORD
-from dame.device.questions import Measure, PlaceVote, Question, Vote, question_id
+from dame.device.questions import PARTS, Measure, PartMeasure, PlaceVote, Question, Vote, question_id
 from dame.device.randomisers import OneBit, OneOfMany, UnaryCode
 from dame.estimate import Estimate
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
@@ -59,7 +59,12 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
             for make in (four_rounds, surveyed, differing)
         ]
         budgets = (*ALPHAS, *ALPHA_RANGE) if alphas is None else alphas
-        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *map(place_votes, budgets))
+        found = itertools.chain(
+            found,
+            *(reachable(plan, _name(plan)) for plan in more),
+            *map(place_votes, budgets),
+            *map(part_measures, budgets),
+        )
     seen = set()
     for case in found:
         if question_id(case.question) not in seen:
@@ -117,6 +122,17 @@ def place_votes(alpha: float) -> Iterator[Case]:
         for name, places in (("whole", even), ("window", [0.2 + 0.01 * place**3 for place in even])):
             vote = PlaceVote(study=f"{STUDY}-places", round=0, alpha=alpha, places=tuple(places), code=code)
             yield Case(name=f"adaptive alpha={alpha:.4g} {name} places={count}", question=vote)
+
+
+def part_measures(alpha: float) -> Iterator[Case]:
+    """Bits on one of a few parts: of the whole range, all of the same width, and of some of it, of widths that differ."""
+    for count in PARTS:
+        even = [2 * border / count - 1 for border in range(count + 1)]
+        for name, borders in (("whole", even), ("window", [0.2 + 0.01 * border**3 for border in even])):
+            measure = PartMeasure(
+                study=f"{STUDY}-parts", round=0, alpha=alpha, borders=tuple(borders), noise=OneBit.spending(alpha)
+            )
+            yield Case(name=f"adaptive alpha={alpha:.4g} {name} parts={count}", question=measure)
 
 
 def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:

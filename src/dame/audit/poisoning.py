@@ -33,6 +33,7 @@ FEWEST_REPORTS = 10_000
 THETAS = (-1.0, -0.5, 0.03)
 """Where the honest users' mean lies: at a bound, where the room to push is largest, and inside."""
 MOST_GROUPS = 48
+MOST_ARMS = 4
 MOST_BINS = 256
 FAR = 16
 """Bins beyond which an attack is taken to reach any place."""
@@ -161,10 +162,20 @@ def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
         yield from (((ballot, 1.0),) for ballot in _ballots(question, honest))
     elif question.arms > 1:
         yield from (((value, 1.0),) for value in range(2 * question.arms))
-        for bits in itertools.product((0, 1), repeat=question.arms):
+        for bits in _patterns(question.arms):
             yield tuple((arm << 1 | bit, 1 / question.arms) for arm, bit in enumerate(bits))
     else:
         yield from (((value, 1.0),) for value in value_range(question))
+
+
+def _patterns(arms: int) -> Iterator[tuple[int, ...]]:
+    """A bit for each arm, in every way; where these would be too many, as from somebody at a border, or the opposite."""
+    if arms <= MOST_ARMS:
+        yield from itertools.product((0, 1), repeat=arms)
+        return
+    for above in range(arms + 1):
+        yield (1,) * above + (0,) * (arms - above)
+        yield (0,) * above + (1,) * (arms - above)
 
 
 def _ballots(vote: Vote, honest: Tally) -> set[int]:
