@@ -107,5 +107,6 @@ def test_a_bit_that_is_shared_by_parts_is_convicted():
 def test_the_loss_is_that_of_the_part_that_tells_most():
     people = [person for person in extreme_people(PARTS) if person.mean <= PARTS.borders[2]]
     assert exact_epsilon(PARTS, people) == PARTS.epsilon()
-    inside = [person for person in people if PARTS.borders[0] < person.mean < PARTS.borders[1]]
+    inside = [person for person in people if 0.1 < PARTS.position(person) < 0.9]
+    assert {PARTS.position(person) for person in inside} == {0.5, pytest.approx(0.8)}
     assert exact_epsilon(PARTS, inside) < PARTS.epsilon()

@@ -190,7 +190,7 @@ def test_the_arms_of_a_dither_are_attacked_in_every_way():
 
 @pytest.mark.parametrize(("count", "patterns"), [(2, 4), (4, 16), (8, 16)])
 def test_parts_are_attacked_as_if_from_anywhere(count, patterns):
-    """One part alone, all parts at once in every way; of eight, as people at the borders would, or just the opposite."""
+    """One part alone, all parts at once in every way; of eight, as people at the borders would, or the opposite."""
     question = part_measure(tuple(2 * border / count - 1 for border in range(count + 1)))
     mixes = list(mixes_for(question, Tally.zero(question)))
     ways = {tuple(value & 1 for value, _ in mix) for mix in mixes if len(mix) == count}

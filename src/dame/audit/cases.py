@@ -59,12 +59,8 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
             for make in (four_rounds, surveyed, differing)
         ]
         budgets = (*ALPHAS, *ALPHA_RANGE) if alphas is None else alphas
-        found = itertools.chain(
-            found,
-            *(reachable(plan, _name(plan)) for plan in more),
-            *map(place_votes, budgets),
-            *map(part_measures, budgets),
-        )
+        by_hand = (make(alpha) for make in (place_votes, part_measures) for alpha in budgets)
+        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *by_hand)
     seen = set()
     for case in found:
         if question_id(case.question) not in seen:
@@ -125,7 +121,7 @@ def place_votes(alpha: float) -> Iterator[Case]:
 
 
 def part_measures(alpha: float) -> Iterator[Case]:
-    """Bits on one of a few parts: of the whole range, all of the same width, and of some of it, of widths that differ."""
+    """Bits on one of a few parts: of the whole range, all as wide, and of some of it, of widths that differ."""
     for count in PARTS:
         even = [2 * border / count - 1 for border in range(count + 1)]
         for name, borders in (("whole", even), ("window", [0.2 + 0.01 * border**3 for border in even])):

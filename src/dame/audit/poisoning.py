@@ -169,7 +169,7 @@ def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
 
 
 def _patterns(arms: int) -> Iterator[tuple[int, ...]]:
-    """A bit for each arm, in every way; where these would be too many, as from somebody at a border, or the opposite."""
+    """A bit for each arm, in every way; of many arms, as from somebody at a border or the opposite."""
     if arms <= MOST_ARMS:
         yield from itertools.product((0, 1), repeat=arms)
         return
