@@ -54,7 +54,7 @@ def size_questions() -> dict[str, Question]:
 
 
 def bit_questions() -> dict[str, Question]:
-    """Single bits: over the whole range, in a window with every kind of weight, with a dither of few and many arms."""
+    """Single bits: over the whole range, in a window with every kind of weight, with a dither."""
     return {
         "whole-range": Measure(
             study="vectors", round=0, alpha=0.5, low=-40.0, high=85.0, centre=0.0, left=-1.0, right=1.0, cap=1.0,
@@ -71,14 +71,6 @@ def bit_questions() -> dict[str, Question]:
         "dithered": Measure(
             study="vectors", round=2, alpha=1.0, centre=0.125, left=-1.25, right=1.25, dither=0.1,
             noise=OneBit.spending(1.0),
-        ),
-        "four-arms": Measure(
-            study="vectors", round=0, alpha=0.6, low=-60.0, high=120.0, centre=0.0, left=-0.25, right=0.25, cap=1.0,
-            dither=0.75, arms=4, noise=OneBit.spending(0.6),
-        ),
-        "eight-arms": Measure(
-            study="vectors", round=1, alpha=2.0, centre=-0.3, left=-2.0, right=1.5, dither=0.1, arms=8,
-            noise=OneBit.spending(2.0),
         ),
     }  # fmt: skip
 
@@ -116,7 +108,7 @@ def question_script() -> list[Document]:
     good.append(good[4] | {"alpha": 1, "centre": -0.0, "noise": good[7]["noise"]})
     return [
         {"op": "question", "document": document, "expect": outcome(lambda d=document: question_outcome(d))}
-        for document in [*good, *_bad_questions(good[0], good[4], good[10])]
+        for document in [*good, *_bad_questions(good[0], good[4], good[8])]
     ]
 
 
@@ -139,8 +131,8 @@ def _bad_questions(vote: Document, bit: Document, laplace: Document) -> list[obj
         *(bit | change for change in _bad_measures()),
         *(bit | {"noise": noise} for noise in noises),
         laplace | {"dither": 0.5},
-        *(bit | {"dither": 0.5, "arms": arms} for arms in (1, 2, 3, 6, 16, 4.5, "4", True, None)),
-        bit | {"arms": 4},
+        *(bit | {"dither": 0.5, "arms": arms} for arms in (2, 4)),
+        bit | {"borders": [-1.0, 0.0, 1.0]},
         vote | {"arms": 4},
         {key: value for key, value in vote.items() if key != "min_size"},
         {key: value for key, value in bit.items() if key != "cap"},
@@ -249,7 +241,7 @@ def bit_answers() -> list[Document]:
         for seed, (mean, size) in enumerate(people):
             drawn = answer_operation(name, question, alike(question, mean, size), seed)
             threshold = int(str(drawn["expect"]["threshold"]), 16)  # type: ignore[index]
-            arm = [seed % question.arms * LARGEST // (question.arms - 1)] if question.dither else []
+            arm = [seed % 2 * LARGEST] if question.dither else []
             script += [drawn, answer_operation(name, question, alike(question, mean, size), 0, [*arm, threshold - 1])]
             script.append(answer_operation(name, question, alike(question, mean, size), 0, [*arm, threshold]))
     return script

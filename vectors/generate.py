@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dame.device.questions import Question
 from vectors import device_scripts as device
-from vectors import place_scripts
+from vectors import part_scripts, place_scripts
 from vectors.outcomes import Document
 from vectors.study_scripts import plans, study_document
 
@@ -32,6 +32,13 @@ def documents() -> dict[str, Document]:
         *device.bad_answers("two"),
         *device.report_script(places),
     ]
+    parts = part_scripts.part_questions()
+    part_measures = [
+        *part_scripts.part_measure_documents(),
+        *part_scripts.part_answers(),
+        *device.bad_answers("two"),
+        *device.report_script(parts),
+    ]
     everything = device.all_questions()
     scripts: dict[str, Document] = {
         "records": _document({}, device.record_script()),
@@ -39,6 +46,7 @@ def documents() -> dict[str, Document]:
         **{name: _document(questions, operations) for name, (questions, operations) in answers.items()},
         "answers-size-vote": _document(sizes, size_votes),
         "answers-place-vote": _document(places, place_votes),
+        "answers-part-measure": _document(parts, part_measures),
         "reports": _document(everything, device.report_script(everything)),
         "rounds": _document({}, device.round_script()),
         **{f"study-{name}": study_document(name, plan) for name, plan in plans().items()},

@@ -87,11 +87,13 @@ def mean_weight(measure: Measure, sizes: Sizes) -> float:
 
 
 def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.intp] | int = 0) -> Floats:
-    """The place of each person in the window, in [0, 1], given the arm of the dither that each (or everybody) is in."""
+    """The place of each person in the window, in [0, 1], given the arm that each (or everybody) is in."""
+    windows = np.array([measure.window(arm) for arm in range(measure.arms)])
+    centre, left, right = windows[arms].T
     z = weights(measure, sizes)
-    z *= means - np.take([measure.arm_centre(arm) for arm in range(measure.arms)], arms)
-    z -= measure.left
-    z /= measure.right - measure.left
+    z *= means - centre
+    z -= left
+    z /= right - left
     return np.clip(z, 0.0, 1.0, out=z)
 
 

@@ -81,7 +81,7 @@ def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> B
     if isinstance(question.noise, DiscreteLaplace):
         return noisy_points(question, sizes, means, discrete_laplace(words, question.noise.scale, len(sizes)))
     arms = np.zeros(len(sizes), dtype=np.intp)
-    if question.dither:
+    if question.arms > 1:
         arms = (words.take(len(sizes)) >> np.uint64(64 - question.arm_bits)).astype(np.intp)
     drawn = bits(words, thresholds(question.noise, crowd.positions(question, sizes, means, arms)))
     return np.asarray(drawn + 2 * arms.astype(np.uint8), dtype=np.uint8)[:, None]

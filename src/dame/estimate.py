@@ -66,7 +66,7 @@ def read_measure(tally: Tally, gain: float) -> Reading:
     """
     question = tally.question
     assert isinstance(question, Measure)
-    assert not question.dither, "two arms are read by the protocol that asked for them"
+    assert question.arms == 1, "arms are read by the protocol that asked for them"
 
     def theta(mean_report: float) -> float:
         return question.centre + _mean_z(question, mean_report) / gain

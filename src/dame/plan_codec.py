@@ -8,10 +8,10 @@ from typing import Any
 
 from dame import checks
 from dame.crowd import SIZE_CLASSES
-from dame.device.questions import ARMS
+from dame.device.questions import PARTS
 from dame.device.randomiser_codec import code_from_json, code_json, noise_from_json, noise_json
 from dame.errors import InvalidInput
-from dame.plans import VERSION, Brief, Forecast, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
+from dame.plans import VERSION, Brief, Forecast, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.sizes import Sizes
 
 _FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
@@ -25,6 +25,7 @@ _ROUND_KINDS: dict[str, type[Round]] = {
     "vote": VoteRound,
     "measure": MeasureRound,
     "place-vote": PlaceRound,
+    "part-measure": PartRound,
     "size-vote": SizeRound,
 }
 
@@ -97,30 +98,31 @@ def round_kind(round_: Round) -> str:
 def _round_json(round_: Round, users: int) -> dict[str, object]:
     kind = round_kind(round_)
     plain = {f.name: getattr(round_, f.name) for f in dataclasses.fields(round_) if f.name not in ("code", "noise")}
-    if plain.get("arms") == ARMS[0]:
-        del plain["arms"]  # two arms go without saying, as in the question
     return {"kind": kind, **plain, **_coder(round_), "users": round_.share * users}
 
 
 def _coder(round_: Round) -> dict[str, object]:
     if isinstance(round_, PlaceRound):  # its code follows from α and the number of places
         return {"places": list(round_.places)}
+    if isinstance(round_, PartRound):  # and so does its noise
+        return {"borders": list(round_.borders)}
     return {"noise": noise_json(round_.noise)} if isinstance(round_, MeasureRound) else {"code": code_json(round_.code)}
 
 
 def _round(document: object) -> Round:
     kind = document.get("kind") if isinstance(document, dict) else document
     if not isinstance(kind, str) or kind not in _ROUND_KINDS:
-        raise InvalidInput("round kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'")
+        raise InvalidInput("round kind", kind, "'vote', 'size-vote', 'place-vote', 'measure' or 'part-measure'")
     names = frozenset(field.name for field in dataclasses.fields(_ROUND_KINDS[kind]))
-    optional = frozenset({"users", "arms"}) & (names | {"users"})
-    fields: dict[str, Any] = dict(checks.keys("round", document, (names | {"kind"}) - optional, optional))
+    fields: dict[str, Any] = dict(checks.keys("round", document, names | {"kind"}, frozenset({"users"})))
     name, share = checks.text("round name", fields["name"], 32), checks.positive("share", fields["share"], 1.0)
     if kind == "size-vote":
         bins = checks.whole("bins", fields["bins"], 1, SIZE_CLASSES)
         return SizeRound(name=name, share=share, bins=bins, code=code_from_json(fields["code"]))
     if kind == "place-vote":
         return _place_round(name, share, fields)
+    if kind == "part-measure":
+        return _part_round(name, share, fields)
     return _vote_round(name, share, fields) if kind == "vote" else _measure_round(name, share, fields)
 
 
@@ -128,7 +130,19 @@ def _place_round(name: str, share: float, fields: Mapping[str, Any]) -> PlaceRou
     return PlaceRound(
         name=name,
         share=share,
-        places=tuple(checks.real("places", place, -1.0, 1.0) for place in _list("places", fields["places"])),
+        places=_inner("places", fields["places"]),
+        error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
+    )
+
+
+def _part_round(name: str, share: float, fields: Mapping[str, Any]) -> PartRound:
+    borders = _inner("borders", fields["borders"])
+    if borders and len(borders) - 1 not in PARTS:
+        raise InvalidInput("borders", borders, "a list of 3, 5 or 9 numbers, or empty where they follow from answers")
+    return PartRound(
+        name=name,
+        share=share,
+        borders=borders,
         error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
     )
 
@@ -158,7 +172,6 @@ def _measure_round(name: str, share: float, fields: Mapping[str, Any]) -> Measur
         fitted=_flag("fitted", fields["fitted"]),
         between_sd=checks.real("between_sd", fields["between_sd"], 0.0, 1.0),
         dither=checks.real("dither", fields["dither"], 0.0, 2.0),
-        arms=checks.whole("arms", fields.get("arms", ARMS[0]), ARMS[0], ARMS[-1]),
         error_after=checks.real("error_after", fields["error_after"], 0.0, 1e6),
         noise=noise_from_json(fields["noise"]),
     )
@@ -168,6 +181,11 @@ def _list(name: str, value: object) -> list[object]:
     if not isinstance(value, list):
         raise InvalidInput(name, value, "a list")
     return value
+
+
+def _inner(name: str, value: object) -> tuple[float, ...]:
+    """Numbers on the inner scale; that they rise is checked by the question that they make."""
+    return tuple(checks.real(name, number, -1.0, 1.0) for number in _list(name, value))
 
 
 def _flag(name: str, value: object) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from dame import checks
 from dame.crowd import mean_weight
-from dame.device.questions import MOST_RECORDS, Measure, PlaceVote, SizeVote, Vote
+from dame.device.questions import MOST_RECORDS, Measure, PartMeasure, PlaceVote, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.errors import InvalidInput
 from dame.sizes import Sizes, effective
@@ -117,8 +117,8 @@ class MeasureRound:
     """A round of measuring: window and weights are known, the centre follows from the rounds before.
 
     `half_width` is in units of z (see `Measure`). A `fitted` round gives people with few records the weight at which
-    their means just reach the ends of the window. With a `dither`, coins of each device move the centre so far to the
-    left or to the right; with more `arms` than two, also to places between these.
+    their means just reach the ends of the window. With a `dither`, a coin of each device moves the centre so far to the
+    left or to the right.
     """
 
     name: str
@@ -128,7 +128,6 @@ class MeasureRound:
     fitted: bool = False
     between_sd: float = 0.0
     dither: float = 0.0
-    arms: int = 2
     error_after: float = 1.0
     noise: OneBit | DiscreteLaplace
 
@@ -153,7 +152,6 @@ class MeasureRound:
             between_sd=self.between_sd,
             least_weight=self.half_width / farthest if self.fitted else 0.0,
             dither=self.dither,
-            arms=self.arms,
             noise=self.noise,
         )
 
@@ -198,8 +196,22 @@ class PlaceRound:
         return PlaceVote(**brief.asked(index), places=asked, code=code)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRound:
+    """A round of bits on one of a few parts of the range; no borders where they follow from the rounds before."""
+
+    name: str
+    share: float
+    borders: tuple[float, ...] = ()
+    error_after: float = 1.0
+
+    def ask(self, brief: Brief, index: int, borders: tuple[float, ...] = ()) -> PartMeasure:
+        """The question of this round, about the parts between its own borders or those given."""
+        return PartMeasure(**brief.asked(index), borders=borders or self.borders, noise=OneBit.spending(brief.alpha))
+
+
 MeanRound = VoteRound | MeasureRound
-Round = MeanRound | PlaceRound | SizeRound
+Round = MeanRound | PlaceRound | PartRound | SizeRound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

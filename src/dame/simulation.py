@@ -128,8 +128,8 @@ def _bit_tally(question: Measure, noise: OneBit, group: Iterable[Chunk], rng: Ge
 
 
 def _arms(question: Measure, chunk: Chunk, rng: Generator) -> Iterator[tuple[int, Chunk]]:
-    """The users of each arm of the dither; all of them in arm 0 where there is none."""
-    if not question.dither:
+    """The users of each arm; all of them in arm 0 where there is no other."""
+    if question.arms == 1:
         yield 0, chunk
     elif chunk.chances is None:
         arms = question.arms - 1 - (rng.random(len(chunk.sizes)) * question.arms).astype(np.int64)

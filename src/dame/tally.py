@@ -18,8 +18,8 @@ MOST_REPORTS = 2**50
 class Tally:
     """How many reports of a question were added, and the sums of their entries: integers only, in any order the same.
 
-    The entries of a vote are its bits; of a one-bit report its bit (with a dither, split by arm); of a noisy grid
-    point the point and its square.
+    The entries of a vote are its bits; of a one-bit report its bit (split by arm, where there are arms); of a noisy
+    grid point the point and its square.
     """
 
     question: Question
@@ -72,7 +72,7 @@ class Tally:
 
     @property
     def arms(self) -> tuple[tuple[int, int], ...]:
-        """Of a measurement by single bits: the reports and the ones of each arm, or of everybody without a dither."""
+        """Of a measurement by single bits: the reports and the ones of each arm, or of everybody where all have one."""
         assert isinstance(self.question, Measure)
         return _by_arm(self.reports, self.sums)
 

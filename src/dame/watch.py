@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dame.crowd import mean_weight
-from dame.device.questions import Measure, PlaceVote, SizeVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, SizeVote, Vote
 from dame.estimate import to_units
 from dame.plans import Brief, Plan, SizeRound, VoteRound
 from dame.protocols import protocol_named
@@ -79,10 +79,10 @@ def _places_histogram(brief: Brief, votes: Tally, vote: PlaceVote) -> Histogram:
 
 
 def window_ends(brief: Brief, question: Measure) -> tuple[float, float, float]:
-    """The centre of a window and its ends, for a person of the mean weight."""
-    weight = mean_weight(question, brief.sizes)
-    inner = (question.centre, question.centre + question.left / weight, question.centre + question.right / weight)
-    centre, low, high = _in_units(brief, inner)
+    """The centre of a window and its ends, for a person of the mean weight; of parts, those of all of them."""
+    weight, middle = mean_weight(question, brief.sizes), question.centre
+    ends = middle + question.left / weight, middle + question.right / weight
+    centre, low, high = _in_units(brief, (sum(ends) / 2 if isinstance(question, PartMeasure) else middle, *ends))
     return centre, low, high
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dame
-from dame.device.questions import Measure
+from dame.device.questions import PartMeasure
 from dame.device.randomisers import OneBit
 from dame.errors import InvalidInput
-from dame.plans import MeasureRound, PlaceRound
+from dame.plans import MeasureRound, PartRound, PlaceRound
 from dame.population import Chunk
 from dame.protocols import next as next_step
+from dame.protocols.adaptive import differing
 from dame.simulation import draw_tally, simulate
 
 SIZES = dame.Sizes.parse("poisson:20")
@@ -82,11 +84,9 @@ def test_with_a_small_alpha_the_first_users_send_bits_on_quarters_of_the_range()
     plan = plan_for(4000, 1.0)
     first, *later = plan.rounds
     question = next_step(plan, [])
-    assert isinstance(first, MeasureRound)
-    assert isinstance(question, Measure)
-    centres = [question.arm_centre(arm) for arm in range(question.arms)]
-    windows = [(centre + question.left, centre + question.right) for centre in centres]
-    assert windows == [(-1.0, -0.5), (-0.5, 0.0), (0.0, 0.5), (0.5, 1.0)]
+    assert isinstance(first, PartRound)
+    assert isinstance(question, PartMeasure)
+    assert question.borders == (-1.0, -0.5, 0.0, 0.5, 1.0)
     assert all(question.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
     assert all(isinstance(round_, PlaceRound) and not round_.places for round_ in later)
 
@@ -177,16 +177,62 @@ def test_rounds_that_cannot_be_run_are_refused(rounds):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"cap": None}, {"cap": 4.0}, {"fitted": True}, {"between_sd": 0.1}, {"arms": 3}, {"arms": 2.5}, {"dither": 0.0}],
+    "borders",
+    [
+        [],
+        [-1, 1],
+        [-1, 0, 0.5, 1],
+        [-1, 1, 0],
+        [-1, 0, 0],
+        [-2, 0, 1],
+        [-1, "0", 1],
+        [-1, None, 1],
+        [-1, True, 1],
+        3,
+        None,
+    ],
 )
-def test_first_bits_that_cannot_be_read_are_refused(change):
-    """Of these bits, the last two cannot even be asked for."""
+def test_first_parts_that_cannot_be_asked_for_are_refused(borders):
     document = dame.plan_to_json(plan_for(4000, 1.0))
-    assert document["rounds"][0]["arms"] == 4
-    document["rounds"][0].update(change)
-    with pytest.raises(InvalidInput):
+    assert document["rounds"][0]["borders"] == [-1.0, -0.5, 0.0, 0.5, 1.0]
+    document["rounds"][0]["borders"] = borders
+    with pytest.raises(InvalidInput, match="borders" if borders else "rounds|borders"):
         dame.first(dame.plan_from_json(document))
+
+
+def test_bits_with_weights_are_no_first_round_of_several():
+    document, plain = (dame.plan_to_json(plan_for(4000, 1.0, max_rounds=most)) for most in (3, 1))
+    (halves,) = plain["rounds"]
+    assert halves["borders"] == [-1.0, 0.0, 1.0]
+    bits = dame.plan_to_json(plan_for(200, 0.3, max_rounds=1))["rounds"][0]
+    assert bits["kind"] == "measure"
+    for first in (bits, {**bits, "dither": 0.5, "half_width": 0.5}):
+        with pytest.raises(InvalidInput, match="rounds"):
+            dame.plan_from_json({**document, "rounds": [first, *document["rounds"][1:]]})
+    with pytest.raises(InvalidInput, match="rounds"):
+        dame.plan_from_json({**document, "rounds": [{**bits, "dither": 0.5, "half_width": 0.5}]})
+
+
+def test_later_rounds_may_ask_for_bits_on_parts():
+    """Parts that are given, or that follow from what was learnt: both are asked for, and both are heard."""
+    plan = plan_for(40_000, 1.0)
+    first, refine, finish = plan.rounds
+    given = PartRound(name="refine", share=refine.share, borders=(-0.5, 0.25, 0.75))
+    mixed = replace(plan, rounds=(first, given, PartRound(name="finish", share=finish.share)))
+    assert dame.plan_from_json(dame.plan_to_json(mixed)) == mixed
+    population, rng = people("bell", 40_000), np.random.default_rng(3)
+    tallies: list[dame.Tally] = []
+    for group in population.groups(mixed.users, mixed.shares, rng):
+        tallies.append(draw_tally(next_step(mixed, tallies), group, rng))
+    second, third = (tally.question for tally in tallies[1:])
+    assert second.borders == (-0.5, 0.25, 0.75)
+    assert isinstance(third, PartMeasure)
+    widths = [differing.believed(mixed, tallies[:count]).of_mean().covariance[0, 0] for count in (1, 2, 3)]
+    assert widths == sorted(widths, reverse=True), "every round adds to what is known"
+    result = simulate(mixed, population, 60, seed=9)
+    assert abs(result.bias) < 3.5 * result.bias_se + 0.2 * one_bit_rmse(40_000, 1.0)
+    assert result.rmse < 1.2 * one_bit_rmse(40_000, 1.0)
+    assert result.coverage >= 0.85
 
 
 def test_quarters_alone_are_no_study():
@@ -203,11 +249,14 @@ def test_a_plan_of_quarters_reads_back_as_it_was():
 def test_rounds_of_one_law_are_refused_where_users_differ():
     document = dame.plan_to_json(plan_for(4000))
     other = dame.plan_to_json(plan_for(4000, between_sd=0.0))
+    parts = dame.plan_to_json(plan_for(4000, 1.0, max_rounds=1))
     assert {round_["kind"] for round_ in other["rounds"]} == {"measure"}
+    assert {round_["kind"] for round_ in parts["rounds"]} == {"part-measure"}
     with pytest.raises(InvalidInput, match="rounds"):
         dame.plan_from_json({**document, "rounds": other["rounds"]})
-    with pytest.raises(InvalidInput, match="rounds"):
-        dame.plan_from_json({**other, "rounds": document["rounds"]})
+    for differ in (document, parts):
+        with pytest.raises(InvalidInput, match="rounds"):
+            dame.plan_from_json({**other, "rounds": differ["rounds"]})
 
 
 @pytest.mark.parametrize("alpha", [0.5, 2.0, 4.0])

@@ -69,6 +69,8 @@ def test_the_names_of_the_mutants_cover_the_known_mistakes():
         "2^-10",
         "arm",
         "two marks",
+        "part chosen",
+        "beyond a part",
     ):
         assert mistake in names
 

@@ -9,7 +9,7 @@ from dame import audit
 from dame.audit.cases import ALPHAS, PLACES, POPULATIONS, Case, cases, four_rounds, outcomes, place_votes, reachable
 from dame.audit.exact import check_question
 from dame.checks import ALPHA_RANGE
-from dame.device.questions import Measure, PlaceVote, SizeVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
 from dame.estimate import Estimate
 from dame.protocols import PROTOCOLS
@@ -59,11 +59,12 @@ def assert_every_kind_of_question_appears(found: list[Case]) -> None:
     assert {case.question.round for case in found} >= {0, 1, 2, 3}
     learnt = [case.question for case in found if case.question.study == "audit-differing"]
     assert {(type(vote), vote.round, vote.alpha) for vote in learnt} == {
-        (Measure if round_ == 0 and alpha < 1.5 else PlaceVote, round_, alpha)
+        (PartMeasure if round_ == 0 and alpha < 1.5 else PlaceVote, round_, alpha)
         for round_ in range(3)
         for alpha in ALPHAS
     }
-    assert any(measure.arms == 4 for measure in measures)
+    parts = {(measure.arms, measure.alpha) for measure in measures if isinstance(measure, PartMeasure)}
+    assert parts == {(count, alpha) for count in (2, 4, 8) for alpha in (*ALPHAS, *ALPHA_RANGE)}
     assert any(measure.right >= RECOVERY for measure in measures if isinstance(measure.noise, OneBit)), "recovery"
 
 

@@ -91,7 +91,7 @@ def test_a_branch_on_the_data_would_be_noticed(tmp_path):
 def test_bits_take_as_many_words_whoever_answers(name, size, mean, seed):
     question, coins = BITS[name], CountingCoins(seed)
     respond(question, Summary(size=size, mean=mean), coins)
-    assert coins.used == {"vote for a place": 1, "one bit": 1, "one bit, dithered": 2, "one bit, four arms": 2}.get(
+    assert coins.used == {"vote for a place": 1, "one bit": 1, "one bit, dithered": 2, "one bit on a part": 2}.get(
         name, 8
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import math
@@ -13,7 +12,7 @@ import pytest
 import dame
 from dame.audit.poisoning import Attack, _Honest, attackers_tally, largest_shift, mixes_for, worst_attack
 from dame.device.exact import WORD
-from dame.device.questions import Measure, PlaceVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany
 from dame.device.reports import Report, value_range
 from dame.errors import InvalidInput, RejectedReport
@@ -187,8 +186,36 @@ def test_the_arms_of_a_dither_are_attacked_in_every_way():
     assert len(mixes) == 1 + 4 + 4
     tallies = [attackers_tally(question, mix, 10) for mix in mixes[1:]]
     assert {tally.sums for tally in tallies} >= {(0, 0, 0), (10, 0, 0), (0, 10, 0), (0, 10, 10), (5, 5, 5)}
-    four = dataclasses.replace(question, arms=4)
-    assert len(list(mixes_for(four, Tally.zero(four)))) == 1 + 8 + 16
+
+
+@pytest.mark.parametrize(("count", "patterns"), [(2, 4), (4, 16), (8, 16)])
+def test_parts_are_attacked_as_if_from_anywhere(count, patterns):
+    """One part alone, all parts at once in every way; of eight, as people at the borders would, or the opposite."""
+    question = part_measure(tuple(2 * border / count - 1 for border in range(count + 1)))
+    mixes = list(mixes_for(question, Tally.zero(question)))
+    ways = {tuple(value & 1 for value, _ in mix) for mix in mixes if len(mix) == count}
+    assert len(ways) == patterns
+    assert {(0,) * count, (1,) * count, (1,) + (0,) * (count - 1), (0,) * (count - 1) + (1,)} <= ways
+    assert {mix for mix in mixes if len(mix) == 1} == {((value, 1.0),) for value in range(2 * count)}
+    assert all(attackers_tally(question, mix, 80).reports == (80 if mix else 0) for mix in mixes)
+
+
+def part_measure(borders: tuple[float, ...], alpha: float = 1.0) -> PartMeasure:
+    return PartMeasure(study="s", round=0, alpha=alpha, borders=borders, noise=OneBit.spending(alpha))
+
+
+@pytest.mark.parametrize("theta", [-1.0, -0.5, 0.03])
+@pytest.mark.parametrize("borders", [(-1.0, 0.0, 1.0), (-1.0, -0.4, 0.0, 0.3, 1.0), tuple(n / 4 - 1 for n in range(9))])
+def test_honest_bits_on_parts_are_those_expected(theta, borders):
+    """Everybody is the sum of her parts: so is the mean that is read off the bits."""
+    question, reports = part_measure(borders), 10**9 + 7
+    tally = _Honest.of(planned("one-bit").brief, theta).tally(question, reports)
+    assert tally.reports == reports
+    shares = [question.noise.debias(ones / count) for count, ones in tally.arms]
+    widths = [right - left for left, right in itertools.pairwise(borders)]
+    assert borders[0] + sum(share * width for share, width in zip(shares, widths, strict=True)) == pytest.approx(
+        theta, abs=1e-6
+    )
 
 
 def place_vote(places: tuple[float, ...], alpha: float = 1.0) -> PlaceVote:

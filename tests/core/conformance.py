@@ -52,8 +52,8 @@ def likely_tally(question: Question, reports: int) -> Tally:
     if isinstance(question, Vote):
         return Tally(question=question, reports=reports, sums=(half,) * question.bins)
     if isinstance(question.noise, OneBit):
-        arms = 1 << question.arm_bits
-        return Tally.of_arms(question, [(reports // arms, half // arms)] * arms)
+        share = reports // question.arms, half // question.arms
+        return Tally.of_arms(question, [share] * question.arms)
     middle = question.noise.steps // 2
     return Tally(question=question, reports=reports, sums=(middle * reports, middle * middle * reports))
 
@@ -72,7 +72,7 @@ def possible_tallies(draw: st.DrawFn, question: Question) -> Tally:
         total = mean * reports
         squares = draw(st.integers(mean * mean * reports, most * reports)) if reports else 0
         sums = (total, squares)
-    elif question.dither:
+    elif question.arms > 1:
         ends = sorted([0, *(draw(counts) for _ in range(question.arms - 1)), reports])
         users = [after - before for before, after in itertools.pairwise(ends)]
         sums = tuple(entry for count in users for entry in (count, draw(st.integers(0, count))))[1:]

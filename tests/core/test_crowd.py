@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dame import crowd
-from dame.device.questions import Measure, PlaceVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote
 from dame.device.randomisers import OneBit, grid_point
 from dame.device.records import Summary
 from dame.sizes import Sizes
@@ -27,6 +27,9 @@ def people(draw: st.DrawFn, question: Vote | Measure) -> list[Summary]:
     elif isinstance(question, Vote):
         borders = [question.origin + bin_ * question.width for bin_ in range(min(question.bins, 20) + 1)]
         special += [border for border in borders if -1 <= border <= 1]
+    elif isinstance(question, PartMeasure):
+        near = [math.nextafter(border, side) for border in question.borders for side in (-2.0, 2.0)]
+        special += [*question.borders, *(mean for mean in near if -1 <= mean <= 1)]
     else:
         special.append(question.centre)
     places = st.one_of(means, st.sampled_from(special))

@@ -20,7 +20,7 @@ from scipy import stats
 
 from dame.device.answer import respond
 from dame.device.exact import WORD
-from dame.device.questions import Measure, PlaceVote, Question, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
 from dame.population import Chunk
@@ -59,11 +59,15 @@ def place_vote(alpha: float = ALPHA, places: tuple[float, ...] = (-0.6, 0.1, 0.5
     return PlaceVote(study="s", round=0, alpha=alpha, places=places, code=OneOfMany.spending(alpha, len(places)))
 
 
-def bit(alpha: float = ALPHA, dither: float = 0.0, arms: int = 2) -> Measure:
+def bit(alpha: float = ALPHA, dither: float = 0.0) -> Measure:
     return Measure(
-        study="s", round=1, alpha=alpha, centre=-0.5, left=-1.5, right=1.5, cap=4.0, dither=dither, arms=arms,
+        study="s", round=1, alpha=alpha, centre=-0.5, left=-1.5, right=1.5, cap=4.0, dither=dither,
         noise=OneBit.spending(alpha),
     )  # fmt: skip
+
+
+def parts(alpha: float = ALPHA, borders: tuple[float, ...] = (-1.0, -0.05, 0.2, 0.5, 0.9)) -> PartMeasure:
+    return PartMeasure(study="s", round=1, alpha=alpha, borders=borders, noise=OneBit.spending(alpha))
 
 
 def grid(noise: DiscreteLaplace) -> Measure:
@@ -72,7 +76,8 @@ def grid(noise: DiscreteLaplace) -> Measure:
 
 ONE_HOT = vote(UnaryCode.optimised(ALPHA))
 PAPER = paper_vote(UnaryCode.symmetric(PAPER_ALPHA, marks=3))
-BIT, ARMS, FOUR_ARMS = bit(), bit(dither=0.4), bit(dither=0.4, arms=4)
+BIT, ARMS, PARTS = bit(), bit(dither=0.4), parts()
+TWO_PARTS = parts(borders=(-1.0, 0.2, 1.0))
 PLACES = place_vote()
 
 
@@ -110,7 +115,7 @@ def law_of_entries(question: Question, person: Summary) -> Law:
             for bits in itertools.product((0, 1), repeat=question.bins)
         }
     assert isinstance(question.noise, OneBit)
-    arms, law = question.arms if question.dither else 1, {}
+    arms, law = question.arms, {}
     for arm in range(arms):
         one = question.noise.threshold(question.position(person, arm)) / WORD
         for ones, chance in ((0, 1 - one), (1, one)):
@@ -151,7 +156,7 @@ def by_devices(question: Question, draws: int = DRAWS // 3, stuck: bool = False)
     return sums
 
 
-QUESTIONS = {"one-hot": ONE_HOT, "paper": PAPER, "places": PLACES, "bit": BIT, "arms": ARMS, "four arms": FOUR_ARMS}
+QUESTIONS = {"one-hot": ONE_HOT, "paper": PAPER, "places": PLACES, "bit": BIT, "arms": ARMS, "parts": PARTS}
 each_question = pytest.mark.parametrize("name", QUESTIONS)
 
 
@@ -180,6 +185,8 @@ MUTANTS = {
     "bit with alpha too large": (BIT, bit(WRONG * ALPHA)),
     "arms with alpha too large": (ARMS, bit(WRONG * ALPHA, dither=0.4)),
     "arms the wrong way round": (ARMS, None),
+    "two parts with alpha too large": (TWO_PARTS, parts(WRONG * ALPHA, TWO_PARTS.borders)),
+    "parts of the same width": (PARTS, parts(borders=(-1.0, -0.5, 0.0, 0.5, 1.0))),
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dame import crowd
 from dame.batch import FastWords
-from dame.device.questions import TAG_BYTES, Measure, PlaceVote, Question, Vote
+from dame.device.questions import TAG_BYTES, Measure, PartMeasure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
 from dame.device.reports import Report, report_bytes
@@ -32,7 +32,7 @@ QUESTIONS: dict[str, Question] = {
     ),
     "bit": Measure(**ASKED, centre=0.1, left=-1.0, right=1.0, noise=OneBit.spending(ALPHA)),
     "arms": Measure(**ASKED, centre=0.1, left=-1.0, right=1.0, dither=0.1, noise=OneBit.spending(ALPHA)),
-    "four arms": Measure(**ASKED, centre=0.1, left=-0.5, right=0.5, dither=0.8, arms=4, noise=OneBit.spending(ALPHA)),
+    "parts": PartMeasure(**ASKED, borders=(-1.0, -0.6, -0.1, 0.3, 1.0), noise=OneBit.spending(ALPHA)),
     "laplace": Measure(**ASKED, centre=0.0, left=-2.0, right=1.5, cap=9.0, noise=DiscreteLaplace.spending(ALPHA)),
 }
 
@@ -142,14 +142,14 @@ def test_votes_have_the_law_of_the_device(name: str) -> None:
         assert bool((np.abs(np.array(tally.sums) - expected) < SIGMAS * deviation).all()) is fits
 
 
-@pytest.mark.parametrize("name", ["bit", "arms"])
+@pytest.mark.parametrize("name", ["bit", "arms", "parts"])
 def test_bits_have_the_law_of_the_device(name: str) -> None:
     question = QUESTIONS[name]
     assert isinstance(question, Measure)
     sizes, means = people(USERS)
     tally = tally_reports(question, answer_many(question, sizes, means, FastWords(np.random.default_rng(3))))
     persons = [Summary(size=int(size), mean=float(mean)) for size, mean in zip(sizes, means, strict=True)]
-    arms = range(question.arms) if question.dither else (0,)
+    arms = range(question.arms)
     chances = np.array([[question.noise.threshold(question.position(p, arm)) / 2**64 for arm in arms] for p in persons])
     expected = chances.mean(axis=1).sum()
     found = sum(ones for _, ones in tally.arms)

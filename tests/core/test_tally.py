@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, PlaceVote, Question, Vote, question_id
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, Vote, question_id
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import Report, tally_entries, value_range
 from dame.errors import InvalidInput, Mismatch, RejectedReport
@@ -23,7 +23,14 @@ BIT = Measure(study="s", round=1, alpha=1.0, centre=0.0, left=-1.0, right=1.0, n
 ARMS = dataclasses.replace(BIT, dither=0.5)
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
 PLACES = PlaceVote(study="s", round=0, alpha=1.0, places=(-0.5, 0.0, 0.25), code=OneOfMany.spending(1.0, 3))
-QUESTIONS = (VOTE, BIT, ARMS, GRID, PLACES)
+
+
+def parts(count: int) -> PartMeasure:
+    borders = tuple(2 * border / count - 1 for border in range(count + 1))
+    return PartMeasure(study="s", round=1, alpha=1.0, borders=borders, noise=OneBit.spending(1.0))
+
+
+QUESTIONS = (VOTE, BIT, ARMS, parts(4), GRID, PLACES)
 
 
 @st.composite
@@ -49,8 +56,8 @@ def report_of(question: Question, value: int) -> Report:
 
 @given(st.lists(st.integers(0, 15)), st.sampled_from([2, 4, 8]))
 def test_arms_are_those_that_reports_name(values, arms):
-    """The bits above bit 0 of a report with a dither are its arm, bit 0 what it says."""
-    question, values = dataclasses.replace(ARMS, arms=arms), [value % (2 * arms) for value in values]
+    """The bits above bit 0 of a report on a part are its arm, bit 0 what it says."""
+    question, values = parts(arms), [value % (2 * arms) for value in values]
     counted = [[value & 1 for value in values if value >> 1 == arm] for arm in range(arms)]
     tally = tally_of(question, [report_of(question, value) for value in values])
     assert tally.arms == tuple((len(bits), sum(bits)) for bits in counted)
@@ -196,9 +203,9 @@ def test_any_value_in_any_field_gives_a_tally_or_a_refusal(question, data):
         (BIT, 0, (1,)),
         (ARMS, 2, (2, 1, 0)),
         (ARMS, 2, (0, 1, 2)),
-        (dataclasses.replace(ARMS, arms=4), 3, (1, 1, 0, 1, 0, 1, 0)),
-        (dataclasses.replace(ARMS, arms=4), 3, (0, 0, 0, 2, 0, 0, 1)),
-        (dataclasses.replace(ARMS, arms=4), 3, (0, 2, 0, 2, 0, 0, 0)),
+        (parts(4), 3, (1, 1, 0, 1, 0, 1, 0)),
+        (parts(4), 3, (0, 0, 0, 2, 0, 0, 1)),
+        (parts(4), 3, (0, 2, 0, 2, 0, 0, 0)),
         (GRID, 2, (5, 0)),
         (GRID, 2, (1000, 499_999)),
         (GRID, 1, (0, -1)),

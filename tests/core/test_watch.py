@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 import dame
-from dame.device.questions import Measure, PlaceVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote
+from dame.device.randomisers import OneBit
 from dame.protocols import next as next_step
 from dame.tally import Tally
 from dame.watch import MOST_BARS, vote_histogram, window_ends
@@ -41,6 +44,13 @@ def test_the_elected_place_is_marked_for_each_protocol() -> None:
         centre, left, right = window_ends(plan.brief, step)
         assert 0.0 <= left <= centre <= right <= 24.0
         assert abs(centre - 7.0) <= high - low
+
+
+def test_the_window_of_parts_is_all_of_them() -> None:
+    sizes = dame.Sizes.parse("uniform:1:60")
+    plan = dame.plan(users=4000, alpha=2.0, sizes=sizes, bounds=(0.0, 24.0), between_sd="learn", study="w")
+    parts = PartMeasure(**plan.brief.asked(0), borders=(-0.5, 0.5, 0.75), noise=OneBit.spending(2.0))
+    assert window_ends(plan.brief, parts) == pytest.approx((13.5, 6.0, 21.0))
 
 
 def test_many_bins_share_bars_and_nothing_is_lost() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dame.device.questions import ARMS, MOST_PLACES, Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.questions import MOST_PLACES, PARTS, Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import value_range
 
@@ -61,7 +61,7 @@ def size_votes(draw: st.DrawFn, most_bins: int = 70) -> SizeVote:
 
 
 @st.composite
-def measures(draw: st.DrawFn) -> Measure:
+def windows(draw: st.DrawFn) -> Measure:
     alpha = draw(alphas)
     left = draw(st.floats(-100, 100))
     steps = draw(st.one_of(st.just(2**20), st.integers(1, 2**24)))
@@ -76,7 +76,6 @@ def measures(draw: st.DrawFn) -> Measure:
         between_sd=draw(st.one_of(st.just(0.0), st.floats(0.0, 1.0))),
         least_weight=draw(st.one_of(st.just(0.0), st.floats(0.0, 100.0))),
         dither=dither,
-        arms=draw(st.sampled_from(ARMS)) if dither else 2,
         noise=OneBit.spending(alpha) if one_bit else DiscreteLaplace.spending(alpha, steps=steps),
     )
 
@@ -94,6 +93,17 @@ def place_votes(draw: st.DrawFn, most_places: int = MOST_PLACES) -> PlaceVote:
         places=tuple(places),
         code=OneOfMany.spending(alpha, len(places)),
     )
+
+
+@st.composite
+def part_measures(draw: st.DrawFn) -> PartMeasure:
+    alpha, count = draw(alphas), draw(st.sampled_from(PARTS)) + 1
+    borders = draw(st.lists(means, min_size=count, max_size=count, unique=True).map(sorted).filter(_apart))
+    return PartMeasure(**draw(asked(alpha)), borders=tuple(borders), noise=OneBit.spending(alpha))
+
+
+def measures() -> st.SearchStrategy[Measure]:
+    return st.one_of(windows(), part_measures())
 
 
 def questions() -> st.SearchStrategy[Question]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dame.device import answer
 from dame.device.answer import answer_with_coins, respond
-from dame.device.questions import Measure, PlaceVote, Vote, question_id
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote, question_id
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode, grid_point
 from dame.device.records import HALF_GRID, Summary, grid_mean, summarise
 from dame.device.reports import Report, check_value
@@ -35,11 +35,14 @@ BIT = Measure(
 )  # fmt: skip
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
 ARMS = dataclasses.replace(BIT, dither=0.5)
-FOUR_ARMS = dataclasses.replace(ARMS, arms=4)
+PARTS = PartMeasure(
+    study="s", round=1, alpha=1.0, low=LOW, high=HIGH, borders=(-1.0, -0.5, 0.125, 0.25, 1.0),
+    noise=OneBit.spending(1.0),
+)  # fmt: skip
 PLACES = PlaceVote(
     study="s", round=0, alpha=1.0, low=LOW, high=HIGH, places=(-0.5, 0.0, 0.75), code=OneOfMany.spending(1.0, 3)
 )
-QUESTIONS = (VOTE, BIT, GRID, ARMS, FOUR_ARMS, PLACES)
+QUESTIONS = (VOTE, BIT, GRID, ARMS, PARTS, PLACES)
 SECRET = 8.7654321
 SECRET_DIGITS = "8.7654321"
 
@@ -153,7 +156,7 @@ def test_a_bit_uses_as_many_words_whatever_the_data(question, values, seed):
         return
     coins = CountingCoins(seed)
     answer_with_coins(question, values, coins)
-    assert coins.used == (2 if question.dither else 1)
+    assert coins.used == (2 if question.arms > 1 else 1)
 
 
 @given(place_votes(), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9), st.integers(0, 99))

@@ -20,7 +20,7 @@ from dame.device import randomisers
 from dame.device.answer import respond
 from dame.device.coins import Coins
 from dame.device.exact import WORD, symmetric_threshold
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Measure, PartMeasure, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.records import Summary
 from tests.device.enumeration import IMPOSSIBLE, Law, exact_law, is_private, laplace_loss, largest_ratio
@@ -258,12 +258,19 @@ def test_the_loss_of_a_bit_is_exactly_the_enumerated_one(alpha):
         assert is_private(largest_ratio(laws), alpha)
 
 
-@pytest.mark.parametrize("arms", [2, 4])
+def with_arms(noise: OneBit, alpha: float, arms: int) -> list[Measure]:
+    """Windows with a dither where there are two arms; and parts of unequal widths, some of them narrow."""
+    dithered = [dataclasses.replace(plain, dither=0.5) for plain in measures(noise, alpha)[1:]]
+    cut = sorted([-0.9, 1.0, 0.0, 1e-9, -0.5, 0.25, 0.3, 0.99, -1.0][: arms + 1])
+    parts = PartMeasure(study="s", round=1, alpha=alpha, borders=tuple(cut), noise=noise)
+    return [*dithered, parts] if arms == 2 else [parts]
+
+
+@pytest.mark.parametrize("arms", [2, 4, 8])
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_loss_of_a_bit_with_arms_is_that_of_its_bit(alpha, arms):
     noise = OneBit.spending(alpha)
-    for plain in measures(noise, alpha)[1:]:
-        question = dataclasses.replace(plain, dither=0.5, arms=arms)
+    for question in with_arms(noise, alpha, arms):
         starts = {arm * (WORD // arms) for arm in range(1, arms)}
         laws = [
             exact_law(

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from dame.device import question_from_json, question_id
 from dame.device.exact import WORD
-from dame.device.questions import MOST_BINS, MOST_RECORDS, Measure, PlaceVote, Vote, canonical, question_tag
+from dame.device.questions import (
+    MOST_BINS,
+    MOST_RECORDS,
+    Measure,
+    PartMeasure,
+    PlaceVote,
+    Vote,
+    canonical,
+    question_tag,
+)
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.errors import InvalidInput
 from tests.device.strategies import json_values, questions
@@ -32,12 +41,15 @@ BIT = Measure(
 )  # fmt: skip
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(ALPHA), cap=None)
 ARMS = dataclasses.replace(BIT, dither=0.25)
-FOUR_ARMS = dataclasses.replace(ARMS, arms=4)
+PARTS = PartMeasure(
+    study="sleep", round=0, alpha=ALPHA, low=0.0, high=10.0, borders=(-1.0, -0.5, 0.125, 0.25, 1.0),
+    noise=OneBit.spending(ALPHA),
+)  # fmt: skip
 PLACES = PlaceVote(
     study="sleep", round=2, alpha=ALPHA, low=0.0, high=10.0, places=(-0.5, 0.0, 0.25),
     code=OneOfMany.spending(ALPHA, 3),
 )  # fmt: skip
-QUESTIONS = (VOTE, BIT, GRID, ARMS, FOUR_ARMS, PLACES)
+QUESTIONS = (VOTE, BIT, GRID, ARMS, PARTS, PLACES)
 
 NOT_NUMBERS = (math.nan, True, False, "1", None, [1], {}, 1j)
 NOT_FINITE = (math.inf, -math.inf)
@@ -91,6 +103,7 @@ def test_a_lower_alpha_than_the_noise_spends_cannot_be_built():
     refused(BIT, alpha=math.nextafter(BIT.epsilon(), 0) - 1e-12)
     refused(GRID, alpha=math.nextafter(GRID.epsilon(), 0) - 1e-12)
     refused(PLACES, alpha=math.nextafter(PLACES.epsilon(), 0) - 1e-12)
+    refused(PARTS, alpha=math.nextafter(PARTS.epsilon(), 0) - 1e-12)
 
 
 # --- refusals at birth: fields
@@ -153,7 +166,7 @@ def test_a_vote_refuses_fields_out_of_range(field, values):
         ("least_weight", [-0.1, 1.1e12]),
     ],
 )
-@pytest.mark.parametrize("question", [BIT, GRID, ARMS, FOUR_ARMS])
+@pytest.mark.parametrize("question", [BIT, GRID, ARMS])
 def test_a_measure_refuses_fields_out_of_range(question, field, values):
     for value in (*values, *NOT_NUMBERS, *NOT_FINITE):
         if field == "cap" and value is None:
@@ -162,7 +175,8 @@ def test_a_measure_refuses_fields_out_of_range(question, field, values):
 
 
 @pytest.mark.parametrize(
-    ("question", "field"), [(VOTE, "code"), (PLACES, "code"), (BIT, "noise"), (GRID, "noise"), (ARMS, "noise")]
+    ("question", "field"),
+    [(VOTE, "code"), (PLACES, "code"), (BIT, "noise"), (GRID, "noise"), (ARMS, "noise"), (PARTS, "noise")],
 )
 @pytest.mark.parametrize("wrong", [None, 1, "laplace", {}, UnaryCode.optimised(1.0), OneBit.spending(1.0)])
 def test_a_randomiser_of_another_kind_is_refused(question, field, wrong):
@@ -175,25 +189,15 @@ def test_a_dither_goes_with_one_bit_only():
     refused(GRID, dither=0.25)
 
 
-def test_arms_are_a_power_of_two_and_need_a_dither():
-    for arms in (0, 1, 3, 6, 16, -4, 4.0, *NOT_NUMBERS):
-        refused(ARMS, arms=arms)
-    refused(BIT, arms=4)
-    refused(GRID, arms=4)
+def test_two_arms_stand_as_far_from_the_centre_on_either_side():
+    assert [ARMS.window(arm) for arm in range(ARMS.arms)] == [(0.125 - 0.25, -1.0, 2.0), (0.125 + 0.25, -1.0, 2.0)]
+    assert [BIT.window(arm) for arm in range(BIT.arms)] == [(0.125, -1.0, 2.0)]
 
 
-def test_arms_stand_at_even_steps():
-    centres = [FOUR_ARMS.arm_centre(arm) for arm in range(4)]
-    assert centres == pytest.approx([0.125 - 0.25, 0.125 - 0.25 / 3, 0.125 + 0.25 / 3, 0.125 + 0.25])
-    assert [ARMS.arm_centre(arm) for arm in (0, 1)] == [0.125 - 0.25, 0.125 + 0.25]
-
-
-def test_two_arms_go_without_saying():
-    """One question has one document, and questions of old keep theirs."""
-    assert "arms" not in ARMS.to_json()
-    assert FOUR_ARMS.to_json()["arms"] == 4
-    with pytest.raises(InvalidInput, match="arms"):
-        question_from_json({**ARMS.to_json(), "arms": 2})
+def test_a_window_has_no_number_of_arms():
+    for question in (BIT, ARMS, GRID):
+        with pytest.raises(InvalidInput, match="unknown keys"):
+            question_from_json({**question.to_json(), "arms": 2})
 
 
 @pytest.mark.parametrize("field", ["alpha", "round", "low", "high", "bins", "width", "min_size"])
@@ -253,9 +257,9 @@ def test_every_field_counts_for_the_identity(question):
         "study": "other", "round": 5, "alpha": 3.0, "low": -3.0, "high": 12.0, "bins": 9, "width": 0.3, "origin": -0.5,
         "neighbours": 0, "min_size": 8, "centre": 0.5, "left": -1.5, "right": 2.5, "cap": 3.0, "between_sd": 0.2,
         "dither": 0.1,
-        "arms": 8,
         "least_weight": 0.5,
         "places": (-0.5, 0.0, 0.5),
+        "borders": (-1.0, 0.5, 1.0),
         "code": UnaryCode(yes=WORD // 2 + 5, no=WORD // 2 - 5), "noise": OneBit(low=WORD // 2, high=WORD // 2 + 9),
     }  # fmt: skip
     if isinstance(question, PlaceVote):
@@ -263,8 +267,6 @@ def test_every_field_counts_for_the_identity(question):
     fields = [field.name for field in dataclasses.fields(question) if field.init]
     if isinstance(getattr(question, "noise", None), DiscreteLaplace):
         fields.remove("dither")
-    if "arms" in fields and not question.dither:
-        fields.remove("arms")
     others = {question_id(dataclasses.replace(question, **{name: changed[name]})) for name in fields}
     assert len(others | {question_id(question)}) == len(fields) + 1
 
@@ -292,7 +294,7 @@ def test_a_question_survives_json(question):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_missing_key_is_refused(question):
-    for key in question.to_json().keys() - {"arms"}:
+    for key in question.to_json():
         document = question.to_json()
         del document[key]
         with pytest.raises(InvalidInput):
@@ -335,7 +337,7 @@ def test_arbitrary_json_is_invalid_input_and_nothing_else(document):
 
 
 @given(
-    st.sampled_from(["vote", "place-vote", "measure", "ballot"]),
+    st.sampled_from(["vote", "place-vote", "measure", "part-measure", "ballot"]),
     st.dictionaries(st.text(max_size=10), json_values, max_size=6),
 )
 def test_an_object_that_only_claims_to_be_a_question_is_invalid_input(kind, document):
@@ -362,8 +364,9 @@ def test_json_that_asks_for_more_than_alpha_is_refused():
         question_from_json(document)
     with pytest.raises(InvalidInput, match="privacy loss"):
         question_from_json({**GRID.to_json(), "alpha": 0.1})
-    with pytest.raises(InvalidInput, match="privacy loss"):
-        question_from_json({**PLACES.to_json(), "alpha": 0.1})
+    for question in (PLACES, PARTS):
+        with pytest.raises(InvalidInput, match="privacy loss"):
+            question_from_json({**question.to_json(), "alpha": 0.1})
 
 
 def test_a_question_is_frozen():

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dame.device import Report, report_bytes
-from dame.device.questions import TAG_BYTES, Measure, PlaceVote, Question, Vote, question_id, question_tag
+from dame.device.questions import TAG_BYTES, Measure, PartMeasure, PlaceVote, Question, Vote, question_id, question_tag
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import check_value, tally_entries, value_range
 from dame.errors import RejectedReport
@@ -18,10 +18,10 @@ from tests.device.strategies import place_votes, questions, values_of, votes
 VOTE = Vote(study="s", round=0, alpha=1.0, bins=12, width=0.2, code=UnaryCode.optimised(1.0))
 BIT = Measure(study="s", round=1, alpha=1.0, centre=0.0, left=-1.0, right=1.0, noise=OneBit.spending(1.0))
 ARMS = dataclasses.replace(BIT, dither=0.5)
-FOUR_ARMS = dataclasses.replace(ARMS, arms=4)
+PARTS = PartMeasure(study="s", round=1, alpha=1.0, borders=(-1.0, -0.5, 0.125, 0.25, 1.0), noise=OneBit.spending(1.0))
 GRID = dataclasses.replace(BIT, noise=DiscreteLaplace.spending(1.0))
 PLACES = PlaceVote(study="s", round=0, alpha=1.0, places=(-0.5, 0.0, 0.25), code=OneOfMany.spending(1.0, 3))
-QUESTIONS = (VOTE, BIT, ARMS, FOUR_ARMS, GRID, PLACES)
+QUESTIONS = (VOTE, BIT, ARMS, PARTS, GRID, PLACES)
 
 
 @st.composite
@@ -83,8 +83,8 @@ def test_arbitrary_bytes_are_rejected_or_decode_to_what_encodes_back(question, b
         (BIT, 1, "01"),
         (ARMS, 0b11, "03"),
         (ARMS, 0b10, "02"),
-        (FOUR_ARMS, 0b111, "07"),
-        (FOUR_ARMS, 0b100, "04"),
+        (PARTS, 0b111, "07"),
+        (PARTS, 0b100, "04"),
         (PLACES, 0b001, "01"),
         (PLACES, 0b100, "04"),
         (GRID, 1, "00000001"),
@@ -141,7 +141,7 @@ def test_padding_bits_that_are_set_are_rejected(question, data):
     assert rejected(question, question_tag(question) + payload) == "range"
 
 
-@pytest.mark.parametrize(("question", "value"), [(BIT, 2), (BIT, 255), (ARMS, 4), (ARMS, 128), (FOUR_ARMS, 8)])
+@pytest.mark.parametrize(("question", "value"), [(BIT, 2), (BIT, 255), (ARMS, 4), (ARMS, 128), (PARTS, 8)])
 def test_a_bit_with_more_bits_is_rejected(question, value):
     assert rejected(question, question_tag(question) + bytes([value])) == "range"
 
@@ -209,10 +209,10 @@ def test_entries_of_a_bit_with_two_arms_say_which(value, entries):
     assert tally_entries(ARMS, value) == entries
 
 
-def test_entries_of_a_bit_with_four_arms_say_which():
-    assert tally_entries(FOUR_ARMS, 0b001) == (1, 0, 0, 0, 0, 0, 0)
-    assert tally_entries(FOUR_ARMS, 0b010) == (0, 1, 0, 0, 0, 0, 0)
-    assert tally_entries(FOUR_ARMS, 0b111) == (0, 0, 0, 0, 0, 1, 1)
+def test_entries_of_a_bit_on_one_of_four_parts_say_which():
+    assert tally_entries(PARTS, 0b001) == (1, 0, 0, 0, 0, 0, 0)
+    assert tally_entries(PARTS, 0b010) == (0, 1, 0, 0, 0, 0, 0)
+    assert tally_entries(PARTS, 0b111) == (0, 0, 0, 0, 0, 1, 1)
 
 
 def test_entries_of_a_noisy_grid_point_are_it_and_its_square():

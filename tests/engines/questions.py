@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.plans import Plan
 from dame.protocols import PROTOCOLS
@@ -24,7 +24,10 @@ QUESTIONS: dict[str, Question] = {
     "eight places": PlaceVote(**ASKED, places=tuple(n / 16 for n in range(8)), code=OneOfMany.spending(ALPHA, 8)),
     "bit": Measure(**ASKED, **WINDOW, noise=OneBit.spending(ALPHA)),
     "dithered bit": Measure(**ASKED, **WINDOW, cap=9.0, dither=0.2, noise=OneBit.spending(ALPHA)),
-    "bit of four arms": Measure(**ASKED, **WINDOW, cap=1.0, dither=0.75, arms=4, noise=OneBit.spending(ALPHA)),
+    "bit on a part": PartMeasure(**ASKED, borders=(-1.0, -0.6, -0.1, 0.3, 1.0), noise=OneBit.spending(ALPHA)),
+    "bit on one of eight parts": PartMeasure(
+        **ASKED, borders=tuple(n / 16 for n in range(-4, 5)), noise=OneBit.spending(ALPHA)
+    ),
     "laplace": Measure(**ASKED, **WINDOW, cap=1.0, noise=DiscreteLaplace.spending(ALPHA, 2**12)),
     "coarse laplace": Measure(**ASKED, **WINDOW, noise=DiscreteLaplace(steps=1, scale=1)),
 }

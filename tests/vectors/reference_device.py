@@ -15,6 +15,7 @@ VOTE = SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
 SIZE_VOTE = SHARED | {"bins", "code"}
 PLACE_VOTE = SHARED | {"places", "code"}
 MEASURE = SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
+PART_MEASURE = SHARED | {"borders", "noise"}
 INTEGERS = {
     "round": (0, 63), "bins": (1, 2**20), "neighbours": (0, 16), "min_size": (1, 2**62), "steps": (1, 2**24),
     "scale": (1, 2**45),
@@ -39,10 +40,12 @@ def clamp(x, a, b):
 
 def question(document):
     """The question of a document, checked, with doubles as doubles."""
-    kinds = {"vote": VOTE, "size-vote": SIZE_VOTE, "place-vote": PLACE_VOTE, "measure": MEASURE}
+    kinds = {
+        "vote": VOTE, "size-vote": SIZE_VOTE, "place-vote": PLACE_VOTE, "measure": MEASURE,
+        "part-measure": PART_MEASURE,
+    }  # fmt: skip
     require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
-    optional = {"arms"} if document["kind"] == "measure" else set()
-    require(kinds[document["kind"]] <= document.keys() <= kinds[document["kind"]] | optional)
+    require(document.keys() == kinds[document["kind"]])
     require(type(document["version"]) is int and document["version"] == 1)
     q = dict(document)
     study = q["study"]
@@ -52,19 +55,21 @@ def question(document):
     for name in q.keys() & DOUBLES.keys():
         q[name] = None if name == "cap" and q[name] is None else double(q[name], *DOUBLES[name])
     require(q["low"] < q["high"] and q["high"] - q["low"] >= 1e-100)
-    if q["kind"] != "measure":
+    if "code" in q:
         q["code"] = thresholds(q["code"], {"yes", "no"})
         require(q["code"]["no"] < q["code"]["yes"])
         if q["kind"] == "place-vote":
-            q["places"] = places_of(q["places"])
+            q["places"] = rising(q["places"], range(2, 9))
             require(q["code"]["yes"] + (len(q["places"]) - 1) * q["code"]["no"] == W)
         require(vote_loss(q) <= exp_below(q["alpha"]))
         return q
-    require(q["right"] - q["left"] >= 1e-12)
     q["noise"] = noise_of(q["noise"])
-    require(not q["dither"] or q["noise"]["kind"] == "one-bit")
-    if "arms" in q:
-        require(type(q["arms"]) is int and q["arms"] in (4, 8) and q["dither"])
+    if q["kind"] == "part-measure":
+        q["borders"] = rising(q["borders"], (3, 5, 9))
+        require(q["noise"]["kind"] == "one-bit")
+    else:
+        require(q["right"] - q["left"] >= 1e-12)
+        require(not q["dither"] or q["noise"]["kind"] == "one-bit")
     require(honest(q["noise"], q["alpha"]))
     return q
 
@@ -107,8 +112,8 @@ def noise_of(document):
     return {"kind": "laplace", **{name: integer(value, *INTEGERS[name]) for name, value in rest.items()}}
 
 
-def places_of(values):
-    require(isinstance(values, list) and 2 <= len(values) <= 8)
+def rising(values, counts):
+    require(isinstance(values, list) and len(values) in counts)
     places = [double(value, -1, 1) for value in values]
     require(all(places[i + 1] - places[i] >= 1e-12 for i in range(len(places) - 1)))
     return places
@@ -193,10 +198,12 @@ def identity(q):
 
 
 def value_bits(q):
-    if q["kind"] != "measure":
+    if "code" in q:
         return len(q["places"]) if q["kind"] == "place-vote" else q["bins"]
+    if q["kind"] == "part-measure":
+        return {3: 2, 5: 3, 9: 4}[len(q["borders"])]
     if q["noise"]["kind"] == "one-bit":
-        return {2: 2, 4: 3, 8: 4}[q.get("arms", 2)] if q["dither"] else 1
+        return 2 if q["dither"] else 1
     return (q["noise"]["steps"] + 45 * q["noise"]["scale"]).bit_length() + 1
 
 
@@ -229,6 +236,8 @@ def answer(q, records, coins):
         value = place_value(q, mean, next(words))
     elif q["kind"] == "vote":
         value = vote_value(q, size, mean, words)
+    elif q["kind"] == "part-measure":
+        value = part_value(q, mean, words)
     elif q["noise"]["kind"] == "one-bit":
         value = bit_value(q, size, mean, words)
     else:
@@ -282,12 +291,20 @@ def nearest(place, steps):
 def bit_value(q, size, mean, words):
     arm, centre = 0, q["centre"]
     if q["dither"]:
-        arms = q.get("arms", 2)
-        arm = next(words) * arms >> 64
-        centre = centre + (2 * arm - (arms - 1)) * q["dither"] / (arms - 1)
-    low, high = q["noise"]["low"], q["noise"]["high"]
-    threshold = low + ((high - low) * nearest(position(q, size, mean, centre), 2**32) >> 32)
-    return 2 * arm + (next(words) < threshold)
+        arm = next(words) >> 63
+        centre = centre + q["dither"] if arm else centre - q["dither"]
+    return 2 * arm + noisy_bit(q["noise"], position(q, size, mean, centre), next(words))
+
+
+def part_value(q, mean, words):
+    part = next(words) * (len(q["borders"]) - 1) >> 64
+    left, right = q["borders"][part], q["borders"][part + 1]
+    return 2 * part + noisy_bit(q["noise"], clamp((mean - left) / (right - left), 0.0, 1.0), next(words))
+
+
+def noisy_bit(noise, place, word):
+    low, high = noise["low"], noise["high"]
+    return word < low + ((high - low) * nearest(place, 2**32) >> 32)
 
 
 def below(words: Iterator[int], limit: int) -> int:

@@ -64,9 +64,11 @@ def test_the_files_are_as_the_generator_writes_them(name):
 def test_there_is_a_file_for_every_kind_and_protocol():
     assert {f"study-{protocol}" for protocol in PROTOCOLS} <= FILES.keys()
     kinds = {question["kind"] for file in FILES.values() for question in file["questions"].values()}
-    assert kinds == {"vote", "size-vote", "place-vote", "measure"}
+    assert kinds == {"vote", "size-vote", "place-vote", "measure", "part-measure"}
     places = FILES["answers-place-vote"]["questions"].values()
     assert {len(question["places"]) for question in places} == {2, 3, 4, 5, 8}
+    parts = FILES["answers-part-measure"]["questions"].values()
+    assert {len(question["borders"]) for question in parts} == {3, 5, 9}
     counts = Counter(operation["op"] for file in FILES.values() for operation in file["operations"])
     assert counts.keys() == OPERATIONS
     refused = Counter(
@@ -269,8 +271,8 @@ def test_that_device_imports_nothing_of_this_package():
 
 
 CHANGED = [
-    "answers-vote", "answers-size-vote", "answers-place-vote", "answers-one-bit", "answers-laplace", "reports",
-    "rounds",
+    "answers-vote", "answers-size-vote", "answers-place-vote", "answers-one-bit", "answers-part-measure",
+    "answers-laplace", "reports", "rounds",
 ]  # fmt: skip
 
 

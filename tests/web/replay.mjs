@@ -59,7 +59,7 @@ function onTheWay(question, person, stored) {
     const ends = steps.ends(question, person).slice(0, -1).map(hex16);
     return { ...common, bin: BigInt(steps.ownBin(question, person)), part: steps.part(question, person), ends };
   }
-  if (question.kind !== "measure") {
+  if (question.code) {
     return {
       ...common,
       bin: BigInt(steps.ownBin(question, person)),
@@ -70,7 +70,7 @@ function onTheWay(question, person, stored) {
   if (question.noise.kind === "laplace") {
     return { ...weighed, position: steps.position(question, person), grid_point: steps.pointOf(question, person) };
   }
-  const arm = question.dither ? Number(steps.armOf(question, wordsOf(stored)[0])) : 0;
+  const arm = question.arms > 1 ? Number(steps.armOf(question, wordsOf(stored)[0])) : 0;
   const [place, limit] = [steps.position(question, person, arm), steps.threshold(question, person, arm)];
   return { ...weighed, position: place, arm: BigInt(arm), threshold: hex16(limit) };
 }

@@ -9,8 +9,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import strategies as st
 
-from dame.device.questions import Measure, PlaceVote, Vote, canonical
-from dame.device.randomisers import DiscreteLaplace, OneOfMany
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote, canonical
+from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany
 from dame.device.records import Summary
 from tests.device.strategies import means, questions, values_of
 from tests.web.needs import WEB, node
@@ -83,8 +83,8 @@ def likelihood(question: Vote | Measure, value: int, person: Summary) -> float:
     if isinstance(question.noise, DiscreteLaplace):
         point = math.floor(question.position(person) * question.noise.steps + 0.5)
         return -abs(value - point) / question.noise.scale
-    one = question.noise.threshold(question.position(person, value >> 1)) / 2**64
-    return math.log(one if value & 1 else 1 - one)
+    ones = question.noise.threshold(question.position(person, value >> 1))
+    return math.log((ones if value & 1 else 2**64 - ones) / 2**64)
 
 
 def test_likelihoods_are_those_of_the_coins():
@@ -119,6 +119,23 @@ def test_the_meaning_of_a_place_shows_both_extremes():
         assert len(found["likelihoods"]) == 41 + 4
         assert max(found["likelihoods"]) == 1
         assert min(found["likelihoods"]) == pytest.approx(math.exp(-1.5))
+        assert found["silent"] is None
+
+
+def test_the_meaning_of_a_bit_on_a_part_shows_both_extremes():
+    """The borders of the part that was drawn are shown too, however narrow it is, and with them all of e^α."""
+    question = PartMeasure(
+        study="parts", round=0, alpha=1.5, low=0.0, high=60.0, borders=(-1.0, 0.501, 0.502, 0.503, 1.0),
+        noise=OneBit.spending(1.5),
+    )  # fmt: skip
+    cases = [{"question": question.to_json(), "value": value, "size": 3, "mean": 0.502} for value in range(8)]
+    for value, found in enumerate(node("chances.mjs", WEB, stdin={"cases": cases})):
+        # Those at the bounds are among the evenly spaced averages already.
+        assert len(found["likelihoods"]) == 41 + (1 if value >> 1 in (0, 3) else 2)
+        assert max(found["likelihoods"]) == 1
+        assert min(found["likelihoods"]) == pytest.approx(math.exp(-1.5))
+        between = sum(math.exp(-1.5) + 1e-6 < chance < 1 - 1e-6 for chance in found["likelihoods"])
+        assert between == {0: 30, 1: 0, 2: 0, 3: 9}[value >> 1], "nobody else is inside a narrow part"
         assert found["silent"] is None
 
 

@@ -39,7 +39,7 @@ def _place_disagreement(vote: PlaceVote, people: Sequence[Summary]) -> str:
 
 
 def _measure_disagreement(measure: Measure, people: Sequence[Summary]) -> str:
-    for arm in range(1 << measure.arm_bits):
+    for arm in range(measure.arms):
         places = crowd.positions(measure, *_arrays(people), np.full(len(people), arm))
         if places.tolist() != [measure.position(person, arm) for person in people]:
             return "the crowd has other places in the window than the device"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dame.checks import ALPHA_RANGE
 from dame.device.exact import WORD
-from dame.device.questions import Measure, PlaceVote, Question, Vote, question_id
+from dame.device.questions import PARTS, Measure, PartMeasure, PlaceVote, Question, Vote, question_id
 from dame.device.randomisers import OneBit, OneOfMany, UnaryCode
 from dame.estimate import Estimate
 from dame.plans import Brief, MeasureRound, Plan, VoteRound
@@ -59,7 +59,8 @@ def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] |
             for make in (four_rounds, surveyed, differing)
         ]
         budgets = (*ALPHAS, *ALPHA_RANGE) if alphas is None else alphas
-        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *map(place_votes, budgets))
+        by_hand = (make(alpha) for make in (place_votes, part_measures) for alpha in budgets)
+        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *by_hand)
     seen = set()
     for case in found:
         if question_id(case.question) not in seen:
@@ -119,6 +120,17 @@ def place_votes(alpha: float) -> Iterator[Case]:
             yield Case(name=f"adaptive alpha={alpha:.4g} {name} places={count}", question=vote)
 
 
+def part_measures(alpha: float) -> Iterator[Case]:
+    """Bits on one of a few parts: of the whole range, all as wide, and of some of it, of widths that differ."""
+    for count in PARTS:
+        even = [2 * border / count - 1 for border in range(count + 1)]
+        for name, borders in (("whole", even), ("window", [0.2 + 0.01 * border**3 for border in even])):
+            measure = PartMeasure(
+                study=f"{STUDY}-parts", round=0, alpha=alpha, borders=tuple(borders), noise=OneBit.spending(alpha)
+            )
+            yield Case(name=f"adaptive alpha={alpha:.4g} {name} parts={count}", question=measure)
+
+
 def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:
     """The questions that a plan can ask, whatever was reported: extreme, middling or no reports in every round."""
     step = next_step(plan, tallies)
@@ -154,5 +166,5 @@ def _votes_for(vote: Vote, bin_: int) -> Tally:
 
 
 def _bits(question: Measure, ones: int) -> Tally:
-    arms = 1 << question.arm_bits
-    return Tally.of_arms(question, [(REPORTS // arms, ones // arms)] * arms)
+    share = REPORTS // question.arms, ones // question.arms
+    return Tally.of_arms(question, [share] * question.arms)

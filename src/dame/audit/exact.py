@@ -83,7 +83,7 @@ def exact_epsilon(question: Question, people: Sequence[Summary], mechanism: Mech
         return _laplace_epsilon(question, question.noise, people, mechanism)
     if isinstance(question, PlaceVote):
         return _place_epsilon(question, people, mechanism)
-    arms = range(question.arms) if isinstance(question, Measure) and question.dither else (None,)
+    arms = range(question.arms) if isinstance(question, Measure) and question.arms > 1 else (None,)
     return max(_largest_loss({_row(question, person, arm, mechanism) for person in people}) for arm in arms)
 
 
@@ -126,7 +126,7 @@ def spends_all(question: Question) -> bool:
 
 
 def _row(question: Question, person: Summary, arm: int | None, mechanism: Mechanism) -> Thresholds:
-    """The thresholds of one person's bits, with a dither in one of its arms: the arm itself tells nothing of her."""
+    """The thresholds of one person's bits, where there are arms in one of them: the arm itself tells nothing of her."""
     if isinstance(question, Vote):
         first, last = question.marks(person)
         code = question.code

@@ -16,7 +16,7 @@ from typing import TypeVar
 from dame.audit.probe import WORD, Mechanism
 from dame.device.coins import Coins, SystemCoins, discrete_laplace
 from dame.device.exact import symmetric_threshold
-from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote, question_id
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote, question_id
 from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit, OneOfMany, UnaryCode, grid_point
 from dame.device.records import Summary, summarise
 from dame.device.reports import Report
@@ -175,6 +175,22 @@ def _bad_measures() -> tuple[KnownBad, ...]:
             chances=(1.0, 0.0),
         ),
         KnownBad(
+            name="part chosen by the data",
+            question=_parts(1.0),
+            mechanism=_on(PartMeasure, _chosen_part),
+            epsilon=math.inf,
+            draws=4_000,
+            chances=(1.0, 0.0),
+        ),
+        KnownBad(
+            name="place beyond a part that is not cut",
+            question=_parts(1.0),
+            mechanism=_on(PartMeasure, _beyond_the_part),
+            epsilon=math.inf,
+            draws=4_000,
+            chances=(0.25, 0.0),
+        ),
+        KnownBad(
             name="threshold off by 2^-10",
             question=_whole_range(0.01),
             mechanism=_on(Measure, _shifted_threshold),
@@ -219,6 +235,11 @@ def _dithered(alpha: float) -> Measure:
     )
 
 
+def _parts(alpha: float) -> PartMeasure:
+    borders = (-1.0, -0.25, 0.0, 0.25, 1.0)
+    return PartMeasure(study="known-bad", round=0, alpha=alpha, borders=borders, noise=OneBit.spending(alpha))
+
+
 def _laplace(alpha: float) -> Measure:
     return Measure(
         study="known-bad", round=0, alpha=alpha, centre=0.0, left=-1.0, right=1.0, noise=DiscreteLaplace.spending(alpha)
@@ -227,7 +248,7 @@ def _laplace(alpha: float) -> Measure:
 
 # --- what they do wrong
 
-_Kind = TypeVar("_Kind", Vote, PlaceVote, Measure)
+_Kind = TypeVar("_Kind", Vote, PlaceVote, Measure, PartMeasure)
 
 
 def _on(kind: type[_Kind], bad: Callable[[_Kind, Summary, Coins], int]) -> Mechanism:
@@ -339,6 +360,22 @@ def _chosen_arm(measure: Measure, person: Summary, coins: Coins) -> int:
     arm = int(person.mean > measure.centre)
     coins.words(1)
     return arm << 1 | measure.noise.draw(measure.position(person, arm), coins)
+
+
+def _chosen_part(measure: PartMeasure, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: the part is the one that the person is in: the others would learn nothing of her."""
+    part = sum(person.mean >= border for border in measure.borders[1:-1])
+    coins.words(1)
+    return part << 1 | measure.noise.draw(measure.position(person, part), coins)
+
+
+def _beyond_the_part(measure: PartMeasure, person: Summary, coins: Coins) -> int:
+    """NOT PRIVATE: whoever is beyond the part that was drawn has a chance that goes on rising, or falling."""
+    first, second = coins.words(2)
+    part = first >> 64 - measure.arm_bits
+    left, right = measure.borders[part : part + 2]
+    span = measure.noise.high - measure.noise.low
+    return part << 1 | (second < measure.noise.low + int(span * (person.mean - left) / (right - left)))
 
 
 _SLIP = WORD >> 10

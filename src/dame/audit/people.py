@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 
-from dame.device.questions import MOST_RECORDS, Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.questions import MOST_RECORDS, Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.records import Summary
 
 FEW_BINS = 24
@@ -20,7 +20,9 @@ def extreme_people(question: Question) -> list[Summary]:
     if isinstance(question, SizeVote):
         return sized(question)
     if isinstance(question, PlaceVote):
-        return placed(question)
+        return placed(question.places)
+    if isinstance(question, PartMeasure):
+        return placed(question.borders)
     return voters(question) if isinstance(question, Vote) else measured(question)
 
 
@@ -42,11 +44,11 @@ def sized(vote: SizeVote) -> list[Summary]:
     return [Summary(size=size, mean=mean) for size in sizes for mean in (-1.0, 1.0)]
 
 
-def placed(vote: PlaceVote) -> list[Summary]:
+def placed(places: Sequence[float]) -> list[Summary]:
     """Somebody at each place, right beside it, between any two and at both bounds, with few records and with many."""
-    between = [left + part * (right - left) for left, right in itertools.pairwise(vote.places) for part in (0.5, 0.8)]
-    beside = [math.nextafter(place, side) for place in vote.places for side in (-2.0, 2.0)]
-    means = sorted({-1.0, 1.0, *vote.places, *between, *(mean for mean in beside if -1 <= mean <= 1)})
+    between = [left + part * (right - left) for left, right in itertools.pairwise(places) for part in (0.5, 0.8)]
+    beside = [math.nextafter(place, side) for place in places for side in (-2.0, 2.0)]
+    means = sorted({-1.0, 1.0, *places, *between, *(mean for mean in beside if -1 <= mean <= 1)})
     return [Summary(size=size, mean=mean) for size in (1, MOST_RECORDS) for mean in means]
 
 

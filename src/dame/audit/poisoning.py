@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dame import checks, crowd
 from dame.device.exact import WORD
-from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
 from dame.device.reports import tally_entries, value_range
 from dame.estimate import Estimate
@@ -33,6 +33,7 @@ FEWEST_REPORTS = 10_000
 THETAS = (-1.0, -0.5, 0.03)
 """Where the honest users' mean lies: at a bound, where the room to push is largest, and inside."""
 MOST_GROUPS = 48
+MOST_ARMS = 4
 MOST_BINS = 256
 FAR = 16
 """Bins beyond which an attack is taken to reach any place."""
@@ -139,8 +140,9 @@ def _to_the_ends(paths: list[_Path]) -> list[_Path]:
 
 def _window(step: Question | Estimate) -> tuple[float, float]:
     """The centre and the width of what a question looks at."""
-    if isinstance(step, PlaceVote):
-        return (step.places[0] + step.places[-1]) / 2, step.places[-1] - step.places[0]
+    if isinstance(step, (PlaceVote, PartMeasure)):
+        first, *_, last = step.places if isinstance(step, PlaceVote) else step.borders
+        return (first + last) / 2, last - first
     assert isinstance(step, Measure)
     return step.centre, step.right - step.left
 
@@ -158,12 +160,22 @@ def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
         yield from (((1 << place, 1.0),) for place in range(question.bins))
     elif isinstance(question, Vote):
         yield from (((ballot, 1.0),) for ballot in _ballots(question, honest))
-    elif isinstance(question.noise, OneBit) and question.dither:
+    elif question.arms > 1:
         yield from (((value, 1.0),) for value in range(2 * question.arms))
-        for bits in itertools.product((0, 1), repeat=question.arms):
+        for bits in _patterns(question.arms):
             yield tuple((arm << 1 | bit, 1 / question.arms) for arm, bit in enumerate(bits))
     else:
         yield from (((value, 1.0),) for value in value_range(question))
+
+
+def _patterns(arms: int) -> Iterator[tuple[int, ...]]:
+    """A bit for each arm, in every way; of many arms, as from somebody at a border or the opposite."""
+    if arms <= MOST_ARMS:
+        yield from itertools.product((0, 1), repeat=arms)
+        return
+    for above in range(arms + 1):
+        yield (1,) * above + (0,) * (arms - above)
+        yield (0,) * above + (1,) * (arms - above)
 
 
 def _ballots(vote: Vote, honest: Tally) -> set[int]:
@@ -242,7 +254,7 @@ class _Honest:
         def ones(arm: int, count: int) -> int:
             return round(count * (noise.low + self._place(measure, arm) * (noise.high - noise.low)) / WORD)
 
-        further = (1 << measure.arm_bits) - 1
+        further = measure.arms - 1
         each = reports // (further + 1)
         counts = [reports - further * each, *[each] * further]
         return Tally.of_arms(measure, [(count, ones(arm, count)) for arm, count in enumerate(counts)])

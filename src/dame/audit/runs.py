@@ -8,7 +8,7 @@ from dame.audit.black_box import Finding, listen
 from dame.audit.cases import cases
 from dame.audit.exact import Check, check_question
 from dame.device import answer
-from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
+from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.protocols import PROTOCOLS
 
@@ -46,8 +46,8 @@ def kinds(alpha: float) -> dict[str, Question]:
         "one bit, dithered": Measure(
             study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, dither=0.3, noise=bit
         ),
-        "one bit, four arms": Measure(
-            study="audit", round=0, alpha=alpha, centre=0.0, left=-0.25, right=0.25, dither=0.75, arms=4, noise=bit
+        "one bit on a part": PartMeasure(
+            study="audit", round=0, alpha=alpha, borders=(-1.0, -0.4, 0.0, 0.1, 0.9), noise=bit
         ),
         "noisy grid point": Measure(study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, noise=noise),
     }

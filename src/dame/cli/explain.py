@@ -10,7 +10,7 @@ from rich.table import Table
 from dame.audit.poisoning import largest_shift
 from dame.cli import output
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
+from dame.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 
 WHOSE_MEAN = {
     "equal": "each user counts once",
@@ -84,19 +84,11 @@ def _rounds_table(plan: Plan) -> Table:
         table.add_row(
             f"{index} {round_.name}",
             f"{round_.share * plan.users:,.0f} ({round_.share:.0%})",
-            _learnt(plan, index) or describe(round_),
+            describe(round_),
             f"{error * plan.brief.half_range:.3g}",
             output.bar(length, 24),
         )
     return table
-
-
-def _learnt(plan: Plan, number: int) -> str | None:
-    round_ = plan.rounds[number - 1]
-    if _learns_spread(plan) and isinstance(round_, MeasureRound) and round_.dither:
-        part = "the lower or the upper half" if round_.arms == 2 else f"one of {round_.arms} parts"
-        return f"a bit on {part} of the range; every user counts once"
-    return None
 
 
 def describe(round_: Round) -> str:
@@ -106,11 +98,14 @@ def describe(round_: Round) -> str:
     if isinstance(round_, PlaceRound):
         asked = f"one of {len(round_.places)} places" if round_.places else "one of a few places that answers suggest"
         return f"{asked}; every user counts once"
+    if isinstance(round_, PartRound):
+        parts = f"one of {len(round_.borders) - 1} parts" if round_.borders else "a part that answers suggest"
+        return f"a bit on {parts} of the range; every user counts once"
     if isinstance(round_, VoteRound):
         who = "" if round_.min_size <= 1 else f", from {round_.min_size:,} records on"
         return f"which of {round_.bins:,} bins?{who}"
     kind = "a bit" if isinstance(round_.noise, OneBit) else "a noisy place"
-    arms = f" with {round_.arms} arms" if round_.dither else ""
+    arms = " with two arms" if round_.dither else ""
     if round_.cap == 1:
         return f"{kind}{arms} on the whole range"
     cap = "all records count" if round_.cap is None else f"up to {round_.cap:,.0f} records count"

@@ -8,7 +8,16 @@ payload = report.encode(question)
 from dame.device.answer import answer
 from dame.device.assignment import participant_hash, round_of
 from dame.device.ledger import Ledger
-from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote, question_from_json, question_id
+from dame.device.questions import (
+    Measure,
+    PartMeasure,
+    PlaceVote,
+    Question,
+    SizeVote,
+    Vote,
+    question_from_json,
+    question_id,
+)
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.reports import Report, report_bytes
 
@@ -18,6 +27,7 @@ __all__ = [
     "Measure",
     "OneBit",
     "OneOfMany",
+    "PartMeasure",
     "PlaceVote",
     "Question",
     "Report",

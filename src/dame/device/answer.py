@@ -33,7 +33,7 @@ def respond(question: Question, person: Summary, coins: Coins) -> Report:
         value = question.code.draw_between(question.own_bin(person), question.part(person), question.bins, coins)
     elif isinstance(question, Vote):
         value = question.code.draw(*question.marks(person), question.bins, coins)
-    elif question.dither:
+    elif question.arms > 1:
         arm = coins.words(1)[0] >> 64 - question.arm_bits
         value = arm << 1 | question.noise.draw(question.position(person, arm), coins)
     else:

@@ -14,6 +14,7 @@ from dame.errors import BadRecords
 
 HALF_GRID = 2**30
 """Grid steps from the middle of the bounds to either end."""
+MOST_RECORDS = 2**62
 
 _TEXTS = (str, bytes, bytearray)
 

@@ -1,7 +1,7 @@
 """Reports: all that ever leaves a device, and the strict codec of their bytes.
 
 A report is 8 bytes that name the question, then the value in as few bytes as hold it: the bits of a vote, bin j as
-bit j % 8 of byte j // 8; a single bit, with a dither the arm in the bits above it; or a noisy grid point as a
+bit j % 8 of byte j // 8; a single bit, where there are arms the arm in the bits above it; or a noisy grid point as a
 big-endian two's complement integer. One value has exactly one encoding.
 """
 
@@ -65,14 +65,14 @@ def value_range(question: Question) -> tuple[int, int]:
 def tally_entries(question: Question, value: int) -> tuple[int, ...]:
     """The integers that a report adds to a tally.
 
-    The bits of a vote; one bit; with a dither the bit of arm 0, and for each further arm whether it is this one, and
-    its bit; a noisy grid point and its square.
+    The bits of a vote; one bit; where there are arms the bit of arm 0, and for each further arm whether it is this
+    one, and its bit; a noisy grid point and its square.
     """
     if isinstance(question, Vote):
         return tuple(value >> bin_ & 1 for bin_ in range(question.bins))
     if isinstance(question.noise, DiscreteLaplace):
         return value, value * value
-    if question.dither:
+    if question.arms > 1:
         own, bit = value >> 1, value & 1
         arms = [(int(arm == own), int(arm == own) & bit) for arm in range(question.arms)]
         return tuple(entry for arm in arms for entry in arm)[1:]

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from dame import checks
 from dame.device.questions import Measure, Question
 from dame.errors import InvalidInput
 from dame.estimate import Estimate, estimate_from_reading, saturation, widened
-from dame.plans import Brief, MeasureRound, PlaceRound, Plan, Round, SizeRound, VoteRound
+from dame.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
 from dame.protocols.adaptive import survey as sizes_survey
 from dame.protocols.adaptive.locate import PAIR, elected_centre
@@ -40,6 +41,7 @@ UNLIKELY = 0.05
 """Below this chance that sizes are as assumed, an estimate says that they seem not to be."""
 DIGITS = 12
 """Centres are rounded to so many digits, so that every machine asks the very same question."""
+_APART: tuple[type[Round], ...] = (PlaceRound, PartRound)
 
 
 class Adaptive(Protocol):
@@ -56,14 +58,14 @@ class Adaptive(Protocol):
             for first in (VoteRound, MeasureRound)
             for more in range(first is VoteRound, MOST_ROUNDS)
         ),
-        *((PlaceRound,) * count for count in range(2, MOST_ROUNDS + 1)),
-        *((MeasureRound, *(PlaceRound,) * count) for count in range(1, MOST_ROUNDS)),
+        (PartRound,),
+        *(kinds for count in range(2, MOST_ROUNDS + 1) for kinds in product(_APART, repeat=count)),
     )
 
     def knows(self, plan: Plan) -> bool:
         """Whether a plan has the rounds of users who differ, where they do; and else those of one law."""
-        places = any(isinstance(round_, PlaceRound) for round_ in plan.rounds)
-        fits = differing.knows(plan.rounds) if plan.brief.users_differ else not places
+        apart = any(isinstance(round_, _APART) for round_ in plan.rounds)
+        fits = differing.knows(plan.rounds) if plan.brief.users_differ else not apart
         return fits and Protocol.knows(self, plan)
 
     def plan(

@@ -13,14 +13,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.device.questions import Measure, PlaceVote, Question
+from dame.device.questions import PartMeasure, PlaceVote, Question
 from dame.device.randomisers import OneBit, OneOfMany
 from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading, normal_quantile
-from dame.plans import Brief, MeasureRound, PlaceRound, Plan, Round
+from dame.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round
 from dame.protocols.whole_range import read_alone, risk_alone
 from dame.spread import (
     NARROWEST,
@@ -39,6 +40,9 @@ from dame.tally import Tally
 Floats = NDArray[np.float64]
 
 FIRST_PLACES: Places = (-1.0, -0.375, 0.375, 1.0)
+HALVES: Places = (-1.0, 0.0, 1.0)
+QUARTERS: Places = (-1.0, -0.5, 0.0, 0.5, 1.0)
+EIGHTHS: Places = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 SHARP_ALPHA = 1.5
 """Below this, the first users answer in bits on quarters of the range: together these say as much of the mean as plain
 bits do, whoever the users are. From this on they mark places, which say more of where they are."""
@@ -52,7 +56,6 @@ TOO_FEW = 250
 """Users worth no more exact reports than this cannot learn how they are spread: wrong places would cost too much."""
 WORTH_ROUNDS = 0.95
 """Rounds must bring the expected error below this part of that of plain bits: else one round is simpler."""
-HALVES = ((-1.0, 0.0), (0.0, 1.0))
 HALVES_ALPHA = 1.0
 FEW = 100
 """With a smaller α, or fewer users, a study of one round asks plain bits: there is next to nothing to gain from halves,
@@ -80,23 +83,20 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Outl
     if most_rounds > 1 and plain * TOO_FEW < 1:
         shares = SHARES_OF_TWO if most_rounds == 2 else SHARP_SHARES if brief.alpha >= SHARP_ALPHA else SHARES
         first = _first(brief.alpha, shares[0])
-        rows = _rows(first.ask(brief, 0, centre=0.0) if isinstance(first, MeasureRound) else first.ask(brief, 0))
-        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares, rows)
+        outlook = _outlook(brief.alpha, brief.users, widths_of(brief), shares, _rows(first.ask(brief, 0)))
         if outlook.average < WORTH_ROUNDS**2 * plain:
             return _rounds(first, shares, outlook), outlook
     return (_single(brief, plain),), Outlook(after=(plain,), by_width=())
 
 
-def _first(alpha: float, share: float) -> MeasureRound | PlaceRound:
+def _first(alpha: float, share: float) -> PartRound | PlaceRound:
     """A question about the whole range."""
     if alpha >= SHARP_ALPHA:
         return PlaceRound(name="locate", share=share, places=FIRST_PLACES)
-    return replace(
-        MeasureRound.everybody_alike("locate", share, OneBit.spending(alpha)), half_width=0.25, dither=0.75, arms=4
-    )
+    return PartRound(name="locate", share=share, borders=QUARTERS)
 
 
-def _rounds(first: MeasureRound | PlaceRound, shares: Sequence[float], outlook: Outlook) -> tuple[Round, ...]:
+def _rounds(first: PartRound | PlaceRound, shares: Sequence[float], outlook: Outlook) -> tuple[Round, ...]:
     errors = [min(math.sqrt(error), 1.0) for error in outlook.after]
     later = [PlaceRound(name="refine", share=share) for share in shares[1:]]
     later[-1] = replace(later[-1], name="finish")
@@ -104,29 +104,25 @@ def _rounds(first: MeasureRound | PlaceRound, shares: Sequence[float], outlook: 
     return tuple(replace(round_, error_after=error) for round_, error in zip(rounds, errors, strict=True))
 
 
-def _single(brief: Brief, plain: float) -> MeasureRound:
+def _single(brief: Brief, plain: float) -> MeasureRound | PartRound:
     """Bits from everybody: on either half of the range where that is worth it, else on all of it."""
-    noise = OneBit.spending(brief.alpha)
     if brief.alpha < HALVES_ALPHA or brief.users < FEW:
-        return MeasureRound.everybody_alike("measure", 1.0, noise, plain)
-    return replace(MeasureRound.everybody_alike("halves", 1.0, noise, plain), half_width=0.5, dither=0.5)
+        return MeasureRound.everybody_alike("measure", 1.0, OneBit.spending(brief.alpha), plain)
+    return PartRound(name="halves", share=1.0, borders=HALVES, error_after=min(math.sqrt(plain), 1.0))
 
 
 def knows(rounds: Sequence[Round]) -> bool:
     """Whether these are rounds for users who differ.
 
-    Places that are known, or bits of the same weight, and places after them; or bits alone, on the whole range or in
-    halves.
+    Places or parts that are known, and any after them; or bits alone, on the whole range or in halves.
     """
     first, *later = rounds
-    if not all(isinstance(round_, PlaceRound) for round_ in later):
-        return False
-    if not isinstance(first, MeasureRound):
-        return isinstance(first, PlaceRound) and bool(first.places)
-    alike = first.cap == 1 and not first.fitted and not first.between_sd and isinstance(first.noise, OneBit)
-    halves = (first.half_width, first.dither, first.arms) == (0.5, 0.5, 2)
-    plain = not later and not first.dither
-    return plain or (alike and bool(later or halves))
+    if isinstance(first, MeasureRound):
+        return not later and not first.dither
+    if isinstance(first, PartRound) and not later:
+        return first.borders == HALVES
+    known = (isinstance(first, PlaceRound) and first.places) or (isinstance(first, PartRound) and first.borders)
+    return bool(known) and all(isinstance(round_, (PlaceRound, PartRound)) for round_ in later)
 
 
 def notes(brief: Brief, outlook: Outlook) -> tuple[str, ...]:
@@ -151,14 +147,15 @@ def widths_of(brief: Brief) -> tuple[float, float]:
 
 
 def question(plan: Plan, tallies: Sequence[Tally]) -> Question:
-    """The places that are best by what was learnt before; or bits, in a study of one round."""
+    """The places or parts that are best by what was learnt before; or bits, in a study of one round."""
     index, round_ = len(tallies), plan.rounds[len(tallies)]
     if isinstance(round_, MeasureRound):
         return round_.ask(plan.brief, index, centre=0.0)
-    assert isinstance(round_, PlaceRound), "users who differ vote for places"
-    if round_.places:
+    assert isinstance(round_, (PlaceRound, PartRound)), "users who differ are asked for places or parts"
+    if round_.places if isinstance(round_, PlaceRound) else round_.borders:
         return round_.ask(plan.brief, index)
-    return round_.ask(plan.brief, index, _worth_asking(*_known(plan, tallies), plan.users * round_.share))
+    choose = _worth_asking if isinstance(round_, PlaceRound) else _borders_worth_asking
+    return round_.ask(plan.brief, index, choose(*_known(plan, tallies), plan.users * round_.share))
 
 
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
@@ -198,6 +195,14 @@ def _worth_asking(
     return places
 
 
+def _borders_worth_asking(
+    alpha: float, users: int, widths: tuple[float, float], heard: tuple[Tally, ...], reports: float
+) -> Places:
+    """The borders of parts to ask for bits on."""
+    del alpha, users, widths, heard, reports  # the same parts, whatever was heard
+    return EIGHTHS
+
+
 @lru_cache(maxsize=8)
 def _learnt(alpha: float, users: int, widths: tuple[float, float], heard: tuple[Tally, ...]) -> Beliefs:
     if not heard:
@@ -207,22 +212,20 @@ def _learnt(alpha: float, users: int, widths: tuple[float, float], heard: tuple[
     if isinstance(asked, PlaceVote):
         shares = np.array([asked.code.debias(last.mean(place)) for place in range(1, asked.bins)])
         return _after(beliefs, _rows(asked), asked.code, shares, [last.reports])
-    assert isinstance(asked, Measure)
-    assert isinstance(asked.noise, OneBit)
+    assert isinstance(asked, PartMeasure)
     arms = [(row, *arm) for row, arm in zip(_rows(asked), last.arms, strict=True) if arm[0]]
     shares = np.array([asked.noise.debias(ones / reports) for _, reports, ones in arms])
-    # A bit in a window is a mark at either of its ends.
+    # A bit on a part is a mark at either of its ends.
     code = OneOfMany(yes=asked.noise.high, no=asked.noise.low)
     return _after(beliefs, [row for row, *_ in arms], code, shares, [reports for _, reports, _ in arms])
 
 
 def _rows(question: Question) -> tuple[Places, ...]:
-    """The places that marks are made at; of bits, the two ends of the window of each arm."""
+    """The places that marks are made at; of bits, the two ends of each part."""
     if isinstance(question, PlaceVote):
         return (question.places,)
-    assert isinstance(question, Measure)
-    centres = [question.arm_centre(arm) for arm in range(1 << question.arm_bits)]
-    return tuple((centre + question.left, centre + question.right) for centre in centres)
+    assert isinstance(question, PartMeasure)
+    return tuple(pairwise(question.borders))
 
 
 def _after(
@@ -245,12 +248,12 @@ def _read_halves(tally: Tally) -> Estimate:
     The variance over n users is (B² - E x² - (1 - E|x|)²)/n, whatever the population: for each of them no larger than
     the (B² - E x²)/n of plain bits. E x² is not known, but no less than (E|x|)².
     """
-    noise = tally.question.noise if isinstance(tally.question, Measure) else None
-    assert isinstance(noise, OneBit)
+    assert isinstance(tally.question, PartMeasure)
+    noise = tally.question.noise
     # An arm without reports (a handful of users) says nothing: its half's middle, as far off as can be.
     lower, upper = (
         left + (noise.debias(ones / reports) if reports else 0.5) * (right - left)
-        for (left, right), (reports, ones) in zip(HALVES, tally.arms, strict=True)
+        for (left, right), (reports, ones) in zip(pairwise(HALVES), tally.arms, strict=True)
     )
     away = min(max(upper - lower, 0.0), 1.0)
     reports = sum(1 / max(reports, 1) for reports, _ in tally.arms)

@@ -81,7 +81,7 @@ def _answers(worlds: Worlds, question: Measure, users: float, theta: float, law:
     spot = Spot(place=theta, crowds=np.array([0]), leanings=LEANINGS[-1:])
     arms = []
     for arm in (0, 1):
-        centre = question.arm_centre(arm)
+        centre = question.window(arm).centre
         z = worlds.heard(question, np.array([theta]), centre, spot)[0, 0, law]
         arms.append(Arm(centre, users / 2, float(expected_bit(question, z)[0])))
     return Bits(question=question, arms=tuple(arms))

@@ -112,7 +112,7 @@ def listen(tally: Tally, round_: Round) -> Iterator[Heard]:
             yield Place(centre=elected_centre(tally, round_), spread=spread)
         return
     assert isinstance(question, Measure)
-    arms = [Arm(question.arm_centre(arm), n, ones / n) for arm, (n, ones) in enumerate(tally.arms) if n]
+    arms = [Arm(question.window(arm).centre, n, ones / n) for arm, (n, ones) in enumerate(tally.arms) if n]
     if arms:
         yield Bits(question=question, arms=tuple(arms))
 

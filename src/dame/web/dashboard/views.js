@@ -104,7 +104,7 @@ function roundItem(round, { bounds }) {
       ? h(
           "div",
           { class: "quiet" },
-          `looks around ${short(window.centre)}, from ${short(Math.max(window.low, bounds[0]))} to ${short(Math.min(window.high, bounds[1]))}`,
+          `looks ${round.kind === "part-measure" ? "at parts" : `around ${short(window.centre)},`} from ${short(Math.max(window.low, bounds[0]))} to ${short(Math.min(window.high, bounds[1]))}`,
         )
       : null,
     times(round).map((text) => h("div", { class: "quiet" }, text)),

@@ -25,7 +25,7 @@ function drawn(question, person, coins) {
   if (question.kind === "place-vote") return votedPlace(question, person, coins);
   if (isVote(question)) return votedBits(question, person, coins);
   if (question.noise.kind === "laplace") return noisyPoint(question, person, coins);
-  const arm = question.dither ? armOf(question, coins.words(1)[0]) : 0n;
+  const arm = question.arms > 1 ? armOf(question, coins.words(1)[0]) : 0n;
   const bit = coins.words(1)[0] < threshold(question, person, Number(arm)) ? 1n : 0n;
   return 2n * arm + bit;
 }
@@ -102,23 +102,32 @@ function votedPlace(question, person, coins) {
 
 /** The weight sqrt(size ∧ cap) of a person with so many records, but at least the least weight. */
 export function weight(question, size) {
+  if (question.kind === "part-measure") return 1; // everybody counts the same
   const spread = question.between_sd;
   const effective = spread > 0 ? size / (1 + size * (spread * spread)) : size;
   const root = Math.sqrt(question.cap === null ? effective : Math.min(effective, question.cap));
   return Math.max(root, question.least_weight);
 }
 
-/** The arm of the dither that a word chooses: its first bits. */
+/** The arm that a word chooses: its first bits. */
 export function armOf(question, word) {
   return word >> BigInt(64 - Math.log2(question.arms));
 }
 
-/** The place of a person in the window, 0 at its left and 1 at its right end. */
+/** [centre, left, right]: the window that goes with an arm. */
+function windowOf(question, arm) {
+  if (question.kind === "measure") {
+    return [question.centre + (2 * arm - 1) * question.dither, question.left, question.right];
+  }
+  const [left, right] = question.borders.slice(arm, arm + 2);
+  return [left, 0, right - left];
+}
+
+/** The place of a person in the window of an arm, 0 at its left and 1 at its right end. */
 export function position(question, person, arm = 0) {
-  const last = question.arms - 1;
-  const centre = question.centre + ((2 * arm - last) * question.dither) / last;
+  const [centre, left, right] = windowOf(question, arm);
   const z = weight(question, person.size) * (person.mean - centre);
-  return clamp((z - question.left) / (question.right - question.left), 0, 1);
+  return clamp((z - left) / (right - left), 0, 1);
 }
 
 /** The nearest of the grid points 0 … steps. */

@@ -1,4 +1,5 @@
-// Questions: the public, frozen parameters of one round. Four kinds: `vote`, `size-vote`, `place-vote` and `measure`.
+// Questions: the public, frozen parameters of one round. Five kinds: `vote`, `size-vote`, `place-vote`, `measure` and
+// `part-measure`.
 //
 // A question is checked when it is read, its privacy loss included: whoever wrote the document, a question that would
 // spend more than its α cannot be built. Its fields have the names of the document; integers are BigInts.
@@ -16,8 +17,8 @@ const OWN = {
   "size-vote": ["bins", "code"],
   "place-vote": ["places", "code"],
   measure: ["centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"],
+  "part-measure": ["borders", "noise"],
 };
-const OPTIONAL = { measure: ["arms"] };
 const INTEGERS = {
   version: [1n, 1n],
   round: [0n, 63n],
@@ -26,7 +27,6 @@ const INTEGERS = {
   min_size: [1n, 1n << 62n],
   steps: [1n, 1n << 24n],
   scale: [1n, 1n << 45n],
-  arms: [4n, 8n], // two go without saying
 };
 const DOUBLES = {
   alpha: [1e-6, 32],
@@ -43,20 +43,27 @@ const DOUBLES = {
   dither: [0, 2],
 };
 const MOST_PLACES = 8;
-const READ = { study: (text) => printable("study", text, 128), places: placesOf, code: codeOf, noise: noiseOf };
+const PARTS = [2, 4, 8]; // their number is drawn with whole coins
+const READ = {
+  study: (text) => printable("study", text, 128),
+  places: placesOf,
+  borders: bordersOf,
+  code: codeOf,
+  noise: noiseOf,
+};
 
 /** Whether a question asks for marks: in the bin of a mean, in the class of a number of records, or at a place. */
 export function isVote({ kind }) {
-  return kind !== "measure";
+  return kind !== "measure" && kind !== "part-measure";
 }
 
 /** The question that a document (of `parse`) describes; InvalidInput for anything missing, unknown or out of range. */
 export function questionOf(document) {
   const kind = document !== null && typeof document === "object" ? document.kind : document;
   if (typeof kind !== "string" || !Object.hasOwn(OWN, kind)) {
-    throw new InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote' or 'measure'");
+    throw new InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote', 'measure' or 'part-measure'");
   }
-  const names = [...SHARED, ...OWN[kind], ...(OPTIONAL[kind] ?? []).filter((name) => Object.hasOwn(document, name))];
+  const names = [...SHARED, ...OWN[kind]];
   keys("question", document, names);
   const question = Object.fromEntries(names.map((name) => [name, field(name, document[name])]));
   checkPairs(question);
@@ -64,8 +71,14 @@ export function questionOf(document) {
   const text = canonical(written(question));
   // Every vote has `bins`, but the document of a place vote does not say them: they are its places.
   const bins = kind === "place-vote" ? { bins: BigInt(question.places.length) } : {};
-  const arms = kind === "measure" ? { arms: Number(question.arms ?? 2) } : {};
+  const arms = isVote(question) ? {} : { arms: armsOf(question) };
   return Object.freeze({ ...question, ...bins, ...arms, canonical: text, id: toHex(sha256(utf8(text))) });
+}
+
+/** How many windows there are, one of which the device draws: the parts, or two with a dither. */
+function armsOf({ borders, dither }) {
+  if (borders) return borders.length - 1;
+  return dither ? 2 : 1;
 }
 
 function field(name, value) {
@@ -79,9 +92,20 @@ function placesOf(list) {
   if (!Array.isArray(list) || !(2 <= list.length && list.length <= MOST_PLACES)) {
     throw new InvalidInput("places", list, `a list of 2 to ${MOST_PLACES} numbers`);
   }
-  const places = list.map((place) => real("places", place, -1, 1));
+  return rising("places", list);
+}
+
+function bordersOf(list) {
+  if (!Array.isArray(list) || !PARTS.includes(list.length - 1)) {
+    throw new InvalidInput("borders", list, "a list of 3, 5 or 9 numbers");
+  }
+  return rising("borders", list);
+}
+
+function rising(name, list) {
+  const places = list.map((place) => real(name, place, -1, 1));
   if (!places.every((place, index) => index === 0 || place - places[index - 1] >= 1e-12)) {
-    throw new InvalidInput("places", places, "different numbers, the smaller ones first");
+    throw new InvalidInput(name, places, "different numbers, the smaller ones first");
   }
   return Object.freeze(places);
 }
@@ -126,7 +150,13 @@ function checkPairs(question) {
     );
   }
   if (question.kind === "place-vote") checkSum(question);
-  if (isVote(question)) return;
+  if (question.kind === "part-measure" && question.noise.kind !== "one-bit") {
+    throw new InvalidInput("noise", question.noise.kind, "one bit");
+  }
+  if (question.kind === "measure") checkWindow(question);
+}
+
+function checkWindow(question) {
   if (!(question.right - question.left >= 1e-12)) {
     throw new InvalidInput(
       "window",
@@ -136,10 +166,6 @@ function checkPairs(question) {
   }
   if (question.dither && question.noise.kind !== "one-bit") {
     throw new InvalidInput("dither", question.dither, "0 unless the noise is one bit");
-  }
-  const { arms = 2n, dither } = question;
-  if (![2n, 4n, 8n].includes(arms) || (arms > 2n && !dither)) {
-    throw new InvalidInput("arms", arms, "4 or 8, with a dither");
   }
 }
 

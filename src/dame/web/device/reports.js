@@ -1,8 +1,8 @@
 // Reports: all that ever leaves a device, and the strict codec of their bytes.
 //
 // A report is 8 bytes that name the question, then the value in as few bytes as hold it: the bits of a vote, bin j as
-// bit j mod 8 of byte ⌊j/8⌋ (of a vote for places, exactly one bit is 1); a single bit, with a dither the arm in
-// the bits above it; or a noisy grid point as a big-endian two's complement integer.
+// bit j mod 8 of byte ⌊j/8⌋ (of a vote for places, exactly one bit is 1); a single bit, where there are arms the
+// arm in the bits above it; or a noisy grid point as a big-endian two's complement integer.
 
 import { fromHex, fromInteger, toHex, toInteger } from "./bytes.js";
 import { bitLength } from "./coins.js";
@@ -19,7 +19,7 @@ export function tagOf(question) {
 /** The number of bits of a value. */
 export function reportBits(question) {
   if (isVote(question)) return Number(question.bins);
-  if (question.noise.kind === "one-bit") return question.dither ? 1 + Math.log2(question.arms) : 1;
+  if (question.noise.kind === "one-bit") return 1 + Math.log2(question.arms);
   return bitLength(valueRange(question)[1]) + 1;
 }
 

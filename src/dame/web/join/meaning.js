@@ -16,7 +16,7 @@ export function possibilities(question, value, size) {
   if (question.kind === "size-vote") return { places: classesOf(question, value), silent: null };
   const vote = question.kind === "vote";
   const counted = vote && BigInt(size) < question.min_size ? Number(question.min_size) : size;
-  const places = vote ? bins(question).filter(({ from, to }) => from < to) : averages(question);
+  const places = vote ? bins(question).filter(({ from, to }) => from < to) : averages(question, value);
   const log = logLikelihood(question, value);
   const logs = places.map(({ mean }) => log({ size: counted, mean: inner(question, mean) }));
   const silent = vote && question.min_size > 1n ? 0 : null;
@@ -46,8 +46,9 @@ export function logLikelihood(question, value) {
 
 /** The probability of this very bit, given the arm. */
 export function bitChance(question, value, person) {
-  const one = Number(threshold(question, person, Number(value >> 1n))) / Number(WORD);
-  return value & 1n ? one : 1 - one;
+  const ones = threshold(question, person, Number(value >> 1n));
+  // Subtracted before they become doubles, which are too coarse beside 1 where α is large.
+  return Number(value & 1n ? ones : WORD - ones) / Number(WORD);
 }
 
 /** The probability that a person marks this very place: the words between its end and the one before it. */
@@ -82,8 +83,9 @@ export function bins(question) {
   });
 }
 
-function averages(question) {
-  return question.kind === "place-vote" ? aroundPlaces(question) : evenly(question);
+function averages(question, value) {
+  if (question.kind === "place-vote") return around(question, placesOf(question));
+  return question.kind === "part-measure" ? around(question, partOf(question, value)) : evenly(question);
 }
 
 function evenly({ low, high }) {
@@ -95,10 +97,10 @@ function evenly({ low, high }) {
   }));
 }
 
-/** Averages across the bounds, the places themselves among them: there a report is most or least likely. */
-function aroundPlaces(question) {
+/** Averages across the bounds, some places among them: there a report is most or least likely. */
+function around(question, places) {
   const even = evenly(question).map(({ mean }) => mean);
-  const means = [...new Set([...even, ...placesOf(question)])].sort((one, other) => one - other);
+  const means = [...new Set([...even, ...places])].sort((one, other) => one - other);
   const middle = (index) => (means[index] + means[index + 1]) / 2;
   return means.map((mean, index) => ({
     from: index === 0 ? question.low : middle(index - 1),
@@ -110,6 +112,17 @@ function aroundPlaces(question) {
 /** The places of a vote for places, in the study's units. */
 export function placesOf(question) {
   return question.places.map((place) => outer(question, place));
+}
+
+/** The borders of all parts, in the study's units. */
+export function bordersOf(question) {
+  return question.borders.map((border) => outer(question, border));
+}
+
+/** The two borders of the part that a report is about, in the study's units. */
+export function partOf(question, value) {
+  const part = Number(value >> 1n);
+  return bordersOf(question).slice(part, part + 2);
 }
 
 /** From the inner scale, on which the bounds are -1 and 1, to the study's units. */

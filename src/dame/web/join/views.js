@@ -8,7 +8,7 @@ import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
 import { barChart, grouped, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
 import { count, percent, plural, short } from "../page/words.js";
-import { bins, bitChance, outer, placeChance, placesOf, possibilities } from "./meaning.js";
+import { bins, bitChance, bordersOf, outer, placeChance, placesOf, possibilities } from "./meaning.js";
 import { outside } from "./readings.js";
 
 const MOST_BITS = 256;
@@ -68,6 +68,7 @@ export function inWords(question) {
     );
   }
   if (question.kind === "place-vote") return placesInWords(question);
+  if (question.kind === "part-measure") return partsInWords(question);
   if (question.kind === "vote") {
     const few =
       question.min_size > 1n
@@ -99,9 +100,27 @@ function placesInWords(question) {
   );
 }
 
-/** The places in the study's units, with as many digits as tell them apart. */
+function partsInWords(question) {
+  const [low, high] = [question.noise.low, question.noise.high].map((chance) => inHundred(Number(chance) / Number(WORD)));
+  return (
+    `Where in one part of the range is the average of your numbers? Your device draws the part with fair coins: ${listed(partNames(question))}. ` +
+    "Then it answers “high” or “low” with a coin that your average loads: of 100 people whose average is at the lower end of the part, " +
+    `or below it, about ${low} say “high”, on purpose; at its upper end, or above it, about ${high}. How many numbers you have plays no part.`
+  );
+}
+
+/** The parts in the study's units. */
+function partNames(question) {
+  const names = apart(bordersOf(question));
+  return names.slice(1).map((name, index) => `${names[index]} to ${name}`);
+}
+
 function placeNames(question) {
-  const places = placesOf(question);
+  return apart(placesOf(question));
+}
+
+/** Places in the study's units, with as many digits as tell them apart. */
+function apart(places) {
   const named = (digits) => places.map((place) => short(place, digits));
   const enough = [4, 6, 8, 10, 12, 14].find((digits) => new Set(named(digits)).size === places.length);
   return named(enough ?? 17);
@@ -199,9 +218,13 @@ function sentence(question, value) {
   }
   if (question.noise.kind === "laplace")
     return `One noisy number: ${value} on a grid of ${count(question.noise.steps)} steps.`;
-  if (!question.dither) return "One single bit.";
-  const [bits, coins] = question.arms === 2 ? ["Two bits", "a fair coin"] : [`${reportBits(question)} bits`, "fair coins"];
-  return `${bits}: the answer, and which of ${question.arms === 2 ? "two" : question.arms} centres ${coins} chose for you.`;
+  if (question.kind === "part-measure") {
+    const part = partNames(question)[Number(value >> 1n)];
+    return `${plural(reportBits(question), "bit")}: the answer, and which of ${question.arms} parts fair coins chose for you (${part}).`;
+  }
+  return question.dither
+    ? "Two bits: the answer, and which of two centres a fair coin chose for you."
+    : "One single bit.";
 }
 
 function bitList(question, value, bits) {
@@ -293,7 +316,8 @@ function caption(question, person, own) {
     return `Possible numbers of records: bar 0 is 1, and every further bar twice as many.${yours}`;
   }
   const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
-  if (question.kind === "place-vote") return `Possible averages; how many numbers there are plays no part.${yours}`;
+  if (question.kind === "place-vote" || question.kind === "part-measure")
+    return `Possible averages; how many numbers there are plays no part.${yours}`;
   if (!person) return "Possible averages, for somebody with one number.";
   return `Possible averages, for somebody with as many numbers as you.${yours}`;
 }
