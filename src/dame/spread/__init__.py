@@ -1,7 +1,12 @@
-"""What is believed of the users' own means, which differ from user to user: a prior, and what reports teach."""
+"""The users' own means, which differ from user to user: what reports tell of them.
+
+By parts: the likeliest population, without a prior. By places: a prior over populations, and what reports teach.
+"""
 
 from dame.spread.beliefs import Beliefs, Posterior
 from dame.spread.family import NARROWEST, WIDEST, Family, Population, bell, family
+from dame.spread.likeliest import Likeliest, Part, likeliest
+from dame.spread.parts import Sight, next_borders, sight, trimmed_mean
 from dame.spread.places import Places, best_places, marked, noise_of
 
 __all__ = [
@@ -9,12 +14,19 @@ __all__ = [
     "WIDEST",
     "Beliefs",
     "Family",
+    "Likeliest",
+    "Part",
     "Places",
     "Population",
     "Posterior",
+    "Sight",
     "bell",
     "best_places",
     "family",
+    "likeliest",
     "marked",
+    "next_borders",
     "noise_of",
+    "sight",
+    "trimmed_mean",
 ]

@@ -103,10 +103,10 @@ def family(narrowest: float = NARROWEST, widest: float = WIDEST, seen: float = S
     return Family(kept.values, kept.shares, kept.log_prior - special.logsumexp(kept.log_prior), kept.widths)
 
 
-def bell(width: float) -> Population:
-    """A population shaped like a bell in the middle of the range: the users' means by atom, and their shares."""
+def bell(width: float, middle: float = 0.0) -> Population:
+    """A population shaped like a bell: the users' means by atom, and their shares."""
     shape, _ = _shapes()[0]
-    return np.clip(width * shape, -1.0, 1.0), _SHARES
+    return np.clip(middle + width * shape, -1.0, 1.0), _SHARES
 
 
 def _widths(narrowest: float, widest: float) -> Floats:

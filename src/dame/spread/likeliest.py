@@ -131,8 +131,9 @@ class Likeliest:
         """The shares that fit best, with further observations."""
         firm = _SURE * float(np.max(self.features))
         rows = [self.features, np.full((1, len(self.places)), firm), *(row[None, :] for row, _ in further)]
-        values = [self.observed, [firm], *([value] for _, value in further)]
-        shares, _ = optimize.nnls(np.vstack(rows), np.concatenate(values), maxiter=100 * len(self.places))
+        values = np.array([firm, *(value for _, value in further)])
+        both = np.concatenate([self.observed, values])
+        shares, _ = optimize.nnls(np.vstack(rows), both, maxiter=100 * len(self.places))
         return np.asarray(shares / shares.sum())
 
 

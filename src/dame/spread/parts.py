@@ -17,6 +17,7 @@ from dame.device.randomisers import OneBit
 from dame.spread.likeliest import Likeliest, Part, likeliest, variances
 
 Borders = tuple[float, ...]
+Widths = tuple[float, float]
 
 COUNT = 8
 EIGHTHS: Borders = tuple(-1 + part / 4 for part in range(COUNT + 1))
@@ -29,19 +30,19 @@ _NEAR = 0.6
 """The many are within this distance of the median: others have no part in the width of the window."""
 _REACH, _LOCATED = 1.5, 0.6
 """Half the window, in widths of the many, and the error of their place in standard errors of plain bits."""
-_NARROWEST, _WIDEST = 0.04, 0.6
+_WIDEST = 0.6
 _END = 0.1
 """A window that comes so close to an end of the range reaches to it."""
-_LEAST_WATCH, _CLEAR = 0.3, 4.0
+_LEAST_WATCH, _CLEAR = 0.2, 4.0
 """The weight of a tail's error where nobody seems to be there: nearly all of it is cut off. It grows to 1 for an
 excess of so many standard errors."""
-_TRIM = 0.4
+_TRIM = 0.45
 """At most so much of a tail's excess is taken for noise, in standard errors of plain bits: with a variance of a tail
 that is below theirs, the whole error stays within 1.05 of theirs."""
 _SURELY_NOISE, _SURELY_SOMEBODY = 2.0, 5.0
 """Between so many standard errors of the excess, less and less is taken for noise."""
-_LONG, _WHOLE = 1.2, 2.0
-"""So is less of a tail that is longer, down to nothing for the whole range: there its own variance is all there is."""
+_LONG, _TOO_LONG = 1.1, 1.7
+"""So is less of a tail that is longer: there its own variance is nearly all there is, and leaves no room for a bias."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class Tail:
 
     def trimmed(self, plain: float) -> float:
         """How much of the excess is taken for noise, where plain bits would have this standard error."""
-        doubt = _falling(self.clarity, _SURELY_NOISE, _SURELY_SOMEBODY) * _falling(self.length, _LONG, _WHOLE)
+        doubt = _falling(self.clarity, _SURELY_NOISE, _SURELY_SOMEBODY) * _falling(self.length, _LONG, _TOO_LONG)
         return min(self.excess, _TRIM * doubt * plain)
 
 
@@ -97,22 +98,25 @@ class Sight:
         return Tail(length=length, excess=excess, error=math.sqrt(2 * length) * self.tail)
 
 
-def next_borders(parts: Sequence[Part], noise: OneBit, users: float) -> Borders:
-    """The borders of the parts to ask about, after what was heard of others, in a study of so many users."""
+def next_borders(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> Borders:
+    """The borders of the parts to ask about, after what was heard of others, in a study of so many users.
+
+    The many are spread by no less and no more than the `widths`.
+    """
     if not parts:
         return EIGHTHS
-    sight, many = _look(parts, noise, users)
-    left, right = sight.tails(many)
-    lengths = (left.length, sight.right - sight.left, right.length)
+    seen, many = _look(parts, noise, users, widths)
+    left, right = seen.tails(many)
+    lengths = (left.length, seen.right - seen.left, right.length)
     counts = min(_counts(lengths), key=lambda counts: _error(counts, lengths, (left.watch, 1.0, right.watch)))
-    ends = (-1.0, sight.left, sight.right, 1.0)
+    ends = (-1.0, seen.left, seen.right, 1.0)
     stretches = [np.linspace(ends[i], ends[i + 1], count + 1)[:-1] for i, count in enumerate(counts) if count]
     return tuple(_on_grid(border) for border in np.concatenate([*stretches, [1.0]]))
 
 
-def sight(parts: Sequence[Part], noise: OneBit, users: float) -> Sight:
-    """What was seen of so many users."""
-    return _look(parts, noise, users)[0]
+def sight(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> Sight:
+    """What was seen of so many users, spread by no less and no more than the widths."""
+    return _look(parts, noise, users, widths)[0]
 
 
 def trimmed_mean(seen: Sight) -> float:
@@ -121,15 +125,15 @@ def trimmed_mean(seen: Sight) -> float:
     return seen.population.mean + left - right
 
 
-def _look(parts: Sequence[Part], noise: OneBit, users: float) -> tuple[Sight, Likeliest]:
+def _look(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> tuple[Sight, Likeliest]:
     """What was seen, and the population whose users are gathered as closely as what was heard allows."""
     at_end, between = variances(noise, np.array([0.0, 0.5]))
     error = 2 * math.sqrt(float(between) / sum(part.reports for part in parts))
     population = likeliest(parts, noise)
     many = population.gathered(_GATHERED / error)
     middle = many.median
-    half = _REACH * math.hypot(many.width_around(middle, _NEAR), _LOCATED * error)
-    half = min(max(half, _NARROWEST), _WIDEST)
+    width = min(max(many.width_around(middle, _NEAR), widths[0]), widths[1])
+    half = min(_REACH * math.hypot(width, _LOCATED * error), _WIDEST)
     left, right = -_cut(half - middle), _cut(half + middle)
     return Sight(population=population, left=left, right=right, tail=math.sqrt(float(at_end) / users)), many
 

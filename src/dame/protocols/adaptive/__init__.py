@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 from dame import checks
@@ -58,8 +57,7 @@ class Adaptive(Protocol):
             for first in (VoteRound, MeasureRound)
             for more in range(first is VoteRound, MOST_ROUNDS)
         ),
-        (PartRound,),
-        *(kinds for count in range(2, MOST_ROUNDS + 1) for kinds in product(_APART, repeat=count)),
+        *((kind,) * count for kind in _APART for count in range(1, MOST_ROUNDS + 1)),
     )
 
     def knows(self, plan: Plan) -> bool:

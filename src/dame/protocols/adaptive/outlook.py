@@ -1,0 +1,48 @@
+"""What is expected of a study of users who differ, before anybody is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dame.plans import Brief
+from dame.spread import NARROWEST, WIDEST
+
+Widths = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """The mean squared errors that are expected: after each round, on average over plausible widths; and at the end,
+    for each width.
+    """
+
+    after: tuple[float, ...]
+    by_width: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def over(cls, widths: tuple[float, ...], errors: list[list[float]]) -> Outlook:
+        """The outlook from the errors after each round, by width."""
+        after = tuple(float(error) for error in np.mean(errors, axis=0))
+        return cls(after=after, by_width=tuple(zip(widths, (risks[-1] for risks in errors), strict=True)))
+
+    @property
+    def average(self) -> float:
+        """The expected error at the end, on average over plausible widths."""
+        return self.after[-1]
+
+
+def widths_of(brief: Brief) -> Widths:
+    """The narrowest and the widest spread of users' means that is plausible: from b and M, or any if b is learnt."""
+    if brief.between_sd is None:
+        return NARROWEST, WIDEST
+    # Records of one user vary by between 0 and 1 around her mean.
+    own = brief.sizes.expectation(lambda sizes: 1 / sizes)
+    low, high = brief.between_sd, (brief.between_sd**2 + own) ** 0.5
+    return min(max(low, NARROWEST), WIDEST), min(max(high, NARROWEST), WIDEST)
+
+
+def plausible(widths: Widths) -> tuple[float, ...]:
+    """Some widths that stand for all."""
+    return tuple(np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 3), *widths)).tolist())
