@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dame
+from dame.cli.explain import describe
 from dame.device.questions import PartMeasure
 from dame.device.randomisers import OneBit
 from dame.errors import InvalidInput
@@ -346,3 +347,10 @@ def test_plans_travel_with_their_estimand():
     assert (document["weights"], document["between_sd"]) == ("equal", "learn")
     estimate = dame.run(plan_for(3000), people("bell", 3000), seed=1)
     assert estimate.to_json()["weights"] == "equal"
+
+
+def test_rounds_of_parts_are_described_in_words():
+    words = [describe(round_) for round_ in (plan_for(4000, 1.0).rounds[0], plan_for(300).rounds[0])]
+    assert words == [f"a bit on one of {count} parts of the range; every user counts once" for count in (4, 2)]
+    later = describe(PartRound(name="finish", share=0.5))
+    assert later == "a bit on one of a few parts that answers suggest; every user counts once"

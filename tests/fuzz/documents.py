@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+import dame
 from dame.device.answer import answer_with_coins
 from dame.device.reports import Report, report_bytes, value_range
 from dame.tally import Tally
@@ -21,6 +22,12 @@ PLANS = [
     for path in sorted(VECTORS.glob("study-*.json"))
     for plan in json.loads(path.read_text(encoding="ascii"))["plans"].values()
 ]
+# And one of places and parts, for users who differ.
+PLANS += [
+    dame.plan_to_json(
+        dame.plan(users=4000, alpha=1.0, sizes=dame.Sizes.parse("constant:3"), between_sd="learn", study="fuzz")
+    )
+]
 
 numbers = st.one_of(
     st.integers(), st.floats(), st.sampled_from([0, -1, 1, 2**31, 2**63, 2**64, 10**400, 1e308, 5e-324, -0.0, 0.5])
@@ -28,7 +35,9 @@ numbers = st.one_of(
 texts = st.one_of(
     st.text(max_size=12),
     st.text("0123456789abcdefABCDEF", min_size=14, max_size=18),
-    st.sampled_from(["vote", "measure", "one-bit", "laplace", "poisson:5", "zipf:1:9", "histogram:1=1", "scipy:x:1"]),
+    st.sampled_from(
+        ["vote", "measure", "part-measure", "one-bit", "laplace", "poisson:5", "zipf:1:9", "histogram:1=1", "scipy:x:1"]
+    ),
 )
 values = st.one_of(numbers, texts, st.none(), st.booleans(), json_values)
 

@@ -163,6 +163,23 @@ PLACES = {
 }
 
 
+def test_a_round_of_parts_says_from_where_to_where_they_lie(guest, study):
+    person = guest()
+
+    def answer(route):
+        document = json.loads(route.fetch().body())
+        window = {"centre": 30.0, "low": 15.0, "high": 45.0}
+        document["rounds"][0].update(kind="part-measure", histogram=None, window=window)
+        document["rounds"][1].update(kind="measure", window=window)
+        route.fulfill(json=document)
+
+    person.context.route("**/status", answer)
+    page = person.open(f"{study.server}/dashboard")
+    enter(page, study, study.key)
+    expect(page.locator("#rounds li").nth(0)).to_contain_text("looks at parts from 15 to 45")
+    expect(page.locator("#rounds li").nth(1)).to_contain_text("looks around 30, from 15 to 45")
+
+
 def test_votes_for_places_are_drawn_without_a_winner(guest, study, screenshot):
     person = guest()
 
