@@ -52,13 +52,33 @@ def one_bit_rmse(users: int, alpha: float = ALPHA) -> float:
 
 @pytest.mark.parametrize(
     ("kind", "most"),
-    [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.7), ("clusters", 1.05), ("minority", 0.9), ("few", 1.0)],
+    [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.7), ("clusters", 1.05), ("minority", 0.9)],
 )
-def test_better_than_one_bit_and_covered(kind, most):
-    users, studies = 4000, 150 if kind == "few" else 50  # 50 know a coverage of 0.8 within 0.11 only
-    result = simulate(plan_for(users), people(kind, users), studies, seed=3)
+def test_places_are_better_than_one_bit_and_covered(kind, most):
+    users = 4000
+    result = simulate(plan_for(users), people(kind, users), 50, seed=3)
     assert result.rmse < most * one_bit_rmse(users) * 1.2  # 50 studies: the error is known within 10 %
-    assert result.coverage >= (0.75 if kind == "few" else 0.85)  # 3 % are at the edge of what can be seen
+    assert result.coverage >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        ("bell", 0.7),
+        ("shoulders", 0.75),
+        ("skewed", 0.85),
+        ("clusters", 0.95),
+        ("ends", 1.05),
+        ("minority", 1.0),
+        ("few", 0.85),
+        ("fifth", 1.05),
+    ],
+)
+@pytest.mark.parametrize("users", [1000, 4000])
+def test_parts_are_better_than_one_bit_and_covered(kind, most, users):
+    result = simulate(plan_for(users, 22 / 35), people(kind, users), 100, seed=3)
+    assert result.rmse < most * one_bit_rmse(users, 22 / 35) * 1.15  # 100 studies: the error is known within 7 %
+    assert result.coverage >= 0.88  # 100 studies of intervals that cover 0.95 are below this once in 500 times
 
 
 @pytest.mark.slow
@@ -68,8 +88,8 @@ def test_better_than_one_bit_and_covered(kind, most):
 def test_never_much_worse_than_one_bit(kind, alpha, users):
     result = simulate(plan_for(users, alpha), people(kind, users), 200, seed=4)
     assert result.rmse < 1.05 * 1.1 * one_bit_rmse(users, alpha)
-    # Minorities that are hard to see are the known weakness: docs/real-data.md.
-    assert result.coverage >= (0.8 if kind in ("minority", "few", "fifth") else 0.9)
+    # Minorities that are hard to see are a weakness of places: docs/real-data.md.
+    assert result.coverage >= (0.8 if alpha == 2.0 and kind in ("minority", "few") else 0.91)
 
 
 def test_the_plan_asks_for_places_all_over_the_range_and_then_for_others():
@@ -79,29 +99,6 @@ def test_the_plan_asks_for_places_all_over_the_range_and_then_for_others():
     assert first.places[-1] == 1
     assert all(isinstance(round_, PlaceRound) and not round_.places for round_ in later)
     assert plan_for(4000, 2.0).brief.weights == "equal"
-
-
-def test_with_a_small_alpha_the_first_users_send_bits_on_quarters_of_the_range():
-    plan = plan_for(4000, 1.0)
-    first, *later = plan.rounds
-    question = next_step(plan, [])
-    assert isinstance(first, PartRound)
-    assert isinstance(question, PartMeasure)
-    assert question.borders == (-1.0, -0.5, 0.0, 0.5, 1.0)
-    assert all(question.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
-    assert all(isinstance(round_, PlaceRound) and not round_.places for round_ in later)
-
-
-def test_bits_on_quarters_say_as_much_of_the_mean_as_plain_bits():
-    """Whoever the users are: everybody is -1 plus what she has of each quarter, and so are the averages."""
-    rng = np.random.default_rng(5)
-    noise = OneBit.spending(1.0)
-    for means in (rng.uniform(-1, 1, 4000), np.repeat([-1.0, 1.0], 2000), np.full(4000, 0.3)):
-        parts = [np.clip((means - left) / 0.5, 0, 1) for left in (-1.0, -0.5, 0.0, 0.5)]
-        assert -1 + 0.5 * sum(part.mean() for part in parts) == pytest.approx(means.mean())
-        quarters = sum(0.5**2 * noise.variance(float(part.mean())) / 1000 for part in parts)
-        plain = 2**2 * noise.variance(float((1 + means.mean()) / 2)) / 4000
-        assert quarters <= plain * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("most_rounds", "names"), [(2, ["locate", "finish"]), (3, ["locate", "refine", "finish"])])
@@ -120,28 +117,6 @@ def test_few_users_send_plain_bits(more):
     (only,) = plan.rounds
     assert isinstance(only, MeasureRound)
     assert plan.forecast.predicted_rmse == pytest.approx(one_bit_rmse(200, 0.3), rel=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["bell", "minority", "ends"])
-def test_few_users_with_a_large_alpha_are_asked_in_halves(kind):
-    users, population = 300, people(kind, 300)
-    plan = plan_for(users)
-    assert [round_.name for round_ in plan.rounds] == ["halves"]
-    result = simulate(plan, population, 1500, seed=12)
-    squares = float(np.mean(means_of(kind, users) ** 2))
-    bits = math.sqrt(one_bit_rmse(users) ** 2 - squares / users)  # exact, for these very users
-    assert result.rmse < 1.05 * bits  # 1500 studies: known within 3 %
-    assert abs(result.bias) < 3.5 * result.bias_se
-    assert 0.93 <= result.coverage <= 0.975
-
-
-def test_an_arm_without_reports_is_not_heard():
-    plan = plan_for(300)
-    question = dame.first(plan)
-    estimate = dame.next(plan, [dame.Tally(question=question, reports=1, sums=(0, 1, 1))])
-    low, high = estimate.interval
-    assert low < -0.4
-    assert high == 1.0
 
 
 def test_the_places_follow_what_was_learnt():
@@ -177,76 +152,6 @@ def test_rounds_that_cannot_be_run_are_refused(rounds):
         dame.first(dame.plan_from_json(document))
 
 
-@pytest.mark.parametrize(
-    "borders",
-    [
-        [],
-        [-1, 1],
-        [-1, 0, 0.5, 1],
-        [-1, 1, 0],
-        [-1, 0, 0],
-        [-2, 0, 1],
-        [-1, "0", 1],
-        [-1, None, 1],
-        [-1, True, 1],
-        3,
-        None,
-    ],
-)
-def test_first_parts_that_cannot_be_asked_for_are_refused(borders):
-    document = dame.plan_to_json(plan_for(4000, 1.0))
-    assert document["rounds"][0]["borders"] == [-1.0, -0.5, 0.0, 0.5, 1.0]
-    document["rounds"][0]["borders"] = borders
-    with pytest.raises(InvalidInput, match="borders" if borders else "rounds|borders"):
-        dame.first(dame.plan_from_json(document))
-
-
-def test_bits_with_weights_are_no_first_round_of_several():
-    document, plain = (dame.plan_to_json(plan_for(4000, 1.0, max_rounds=most)) for most in (3, 1))
-    (halves,) = plain["rounds"]
-    assert halves["borders"] == [-1.0, 0.0, 1.0]
-    bits = dame.plan_to_json(plan_for(200, 0.3, max_rounds=1))["rounds"][0]
-    assert bits["kind"] == "measure"
-    for first in (bits, {**bits, "dither": 0.5, "half_width": 0.5}):
-        with pytest.raises(InvalidInput, match="rounds"):
-            dame.plan_from_json({**document, "rounds": [first, *document["rounds"][1:]]})
-    with pytest.raises(InvalidInput, match="rounds"):
-        dame.plan_from_json({**document, "rounds": [{**bits, "dither": 0.5, "half_width": 0.5}]})
-
-
-def test_later_rounds_may_ask_for_bits_on_parts():
-    """Parts that are given, or that follow from what was learnt: both are asked for, and both are heard."""
-    plan = plan_for(40_000, 1.0)
-    first, refine, finish = plan.rounds
-    given = PartRound(name="refine", share=refine.share, borders=(-0.5, 0.25, 0.75))
-    mixed = replace(plan, rounds=(first, given, PartRound(name="finish", share=finish.share)))
-    assert dame.plan_from_json(dame.plan_to_json(mixed)) == mixed
-    population, rng = people("bell", 40_000), np.random.default_rng(3)
-    tallies: list[dame.Tally] = []
-    for group in population.groups(mixed.users, mixed.shares, rng):
-        tallies.append(draw_tally(next_step(mixed, tallies), group, rng))
-    second, third = (tally.question for tally in tallies[1:])
-    assert second.borders == (-0.5, 0.25, 0.75)
-    assert isinstance(third, PartMeasure)
-    widths = [differing.believed(mixed, tallies[:count]).of_mean().covariance[0, 0] for count in (1, 2, 3)]
-    assert widths == sorted(widths, reverse=True), "every round adds to what is known"
-    result = simulate(mixed, population, 60, seed=9)
-    assert abs(result.bias) < 3.5 * result.bias_se + 0.2 * one_bit_rmse(40_000, 1.0)
-    assert result.rmse < 1.2 * one_bit_rmse(40_000, 1.0)
-    assert result.coverage >= 0.85
-
-
-def test_quarters_alone_are_no_study():
-    document = dame.plan_to_json(plan_for(4000, 1.0))
-    with pytest.raises(InvalidInput, match="rounds"):
-        dame.plan_from_json({**document, "rounds": document["rounds"][:1]})
-
-
-def test_a_plan_of_quarters_reads_back_as_it_was():
-    plan = plan_for(4000, 1.0)
-    assert dame.plan_from_json(dame.plan_to_json(plan)) == plan
-
-
 def test_rounds_of_one_law_are_refused_where_users_differ():
     document = dame.plan_to_json(plan_for(4000))
     other = dame.plan_to_json(plan_for(4000, between_sd=0.0))
@@ -258,23 +163,6 @@ def test_rounds_of_one_law_are_refused_where_users_differ():
     for differ in (document, parts):
         with pytest.raises(InvalidInput, match="rounds"):
             dame.plan_from_json({**other, "rounds": differ["rounds"]})
-
-
-@pytest.mark.parametrize("alpha", [0.5, 2.0, 4.0])
-@pytest.mark.parametrize("seed", range(5))
-def test_halves_are_never_noisier_than_a_plain_bit(alpha, seed):
-    """The exact variance of both, for some population of users: chance assignment to arms included."""
-    rng = np.random.default_rng(seed)
-    means = np.clip(rng.normal(rng.uniform(-1, 1), rng.uniform(0, 1), size=50), -1, 1)
-    bit, users = OneBit.spending(alpha), len(means)
-    plain = np.mean([4 * bit.variance((mean + 1) / 2) for mean in means])
-    lower, upper = np.clip(means, -1, 0), np.clip(means, 0, 1)
-    noise = np.mean(
-        [2 * bit.variance(low + 1) + 2 * bit.variance(high) for low, high in zip(lower, upper, strict=True)]
-    )
-    # Half of the users, drawn at random, are in the one arm: what they lack there, the others lack in the other arm.
-    chance = np.var(upper - lower, ddof=1) * (users / 2) / users * 2
-    assert noise + chance <= plain * (1 + 1e-9) + 1.0 / users
 
 
 def test_sizes_do_not_matter_for_equal_weights():
@@ -347,10 +235,3 @@ def test_plans_travel_with_their_estimand():
     assert (document["weights"], document["between_sd"]) == ("equal", "learn")
     estimate = dame.run(plan_for(3000), people("bell", 3000), seed=1)
     assert estimate.to_json()["weights"] == "equal"
-
-
-def test_rounds_of_parts_are_described_in_words():
-    words = [describe(round_) for round_ in (plan_for(4000, 1.0).rounds[0], plan_for(300).rounds[0])]
-    assert words == [f"a bit on one of {count} parts of the range; every user counts once" for count in (4, 2)]
-    later = describe(PartRound(name="finish", share=0.5))
-    assert later == "a bit on one of a few parts that answers suggest; every user counts once"

@@ -59,9 +59,7 @@ def assert_every_kind_of_question_appears(found: list[Case]) -> None:
     assert {case.question.round for case in found} >= {0, 1, 2, 3}
     learnt = [case.question for case in found if case.question.study == "audit-differing"]
     assert {(type(vote), vote.round, vote.alpha) for vote in learnt} == {
-        (PartMeasure if round_ == 0 and alpha < 1.5 else PlaceVote, round_, alpha)
-        for round_ in range(3)
-        for alpha in ALPHAS
+        (PartMeasure if alpha < 1.5 else PlaceVote, round_, alpha) for round_ in range(3) for alpha in ALPHAS
     }
     parts = {(measure.arms, measure.alpha) for measure in measures if isinstance(measure, PartMeasure)}
     assert parts == {(count, alpha) for count in (2, 4, 8) for alpha in (*ALPHAS, *ALPHA_RANGE)}

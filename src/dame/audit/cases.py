@@ -103,7 +103,7 @@ def surveyed(alpha: float) -> Plan:
 
 
 def differing(alpha: float) -> Plan:
-    """A study of users who differ, so many that they are asked for places in three rounds, whatever α is."""
+    """A study of users who differ, so many that they are asked in three rounds, whatever α is."""
     users, sizes = math.ceil(1000 / math.tanh(alpha / 2) ** 2), Sizes.parse("constant:1")
     return make_plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study=f"{STUDY}-differing")
 

@@ -1,0 +1,163 @@
+"""Users who differ and send bits on parts of the range: what is asked, what is refused, how it is read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dame
+from dame.cli.explain import describe
+from dame.device.questions import PartMeasure
+from dame.device.randomisers import OneBit
+from dame.errors import InvalidInput
+from dame.plans import PartRound
+from dame.population import Chunk
+from dame.simulation import draw_tally, simulate
+from tests.adaptive.test_differing import means_of, one_bit_rmse, people, plan_for
+
+EIGHTHS = tuple(-1 + part / 4 for part in range(9))
+
+
+def first_answered(plan: dame.Plan, means: np.ndarray, rng: np.random.Generator) -> list[dame.Tally]:
+    return [draw_tally(dame.first(plan), [Chunk(np.full(len(means), 20), means)], rng)]
+
+
+def test_the_first_users_are_asked_about_eighths_and_the_others_about_what_follows():
+    plan = plan_for(4000, 1.0)
+    first, *later = plan.rounds
+    question = dame.first(plan)
+    assert isinstance(question, PartMeasure)
+    assert first.borders == question.borders == EIGHTHS
+    assert all(question.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
+    assert all(isinstance(round_, PartRound) and not round_.borders for round_ in later)
+    assert dame.plan_from_json(dame.plan_to_json(plan)) == plan
+
+
+@pytest.mark.parametrize("middle", [-0.8, -0.2, 0.5])
+def test_later_parts_are_narrow_where_the_many_are_and_cover_the_range(middle):
+    plan, rng = plan_for(40_000, 1.0), np.random.default_rng(5)
+    means = np.clip(middle + 0.05 * rng.normal(size=10_000), -1, 1)
+    borders = np.array(dame.next(plan, first_answered(plan, means, rng)).borders)
+    assert (borders[0], borders[-1]) == (-1, 1)
+    widths = np.diff(borders)
+    holds = np.searchsorted(borders, middle) - 1
+    assert widths[holds] == widths.min()
+    assert widths.min() < 0.15 < widths.max()
+
+
+def test_more_parts_watch_over_a_tail_where_somebody_is():
+    plan, rng = plan_for(40_000, 1.0), np.random.default_rng(5)
+    crowd = 0.02 * rng.normal(size=10_000)
+    right = np.where(np.arange(10_000) < 1500, 0.9, crowd)
+    alone, beside = (dame.next(plan, first_answered(plan, means, rng)).borders for means in (crowd, right))
+    assert sum(border > 0.3 for border in beside) > sum(border > 0.3 for border in alone)
+
+
+@pytest.mark.parametrize(("users", "alpha", "rounds"), [(300, 22 / 35, 1), (1000, 22 / 35, 3), (300, 2.0, 3)])
+def test_few_users_are_asked_at_once(users, alpha, rounds):
+    plan = plan_for(users, alpha)
+    assert [type(round_) for round_ in plan.rounds] == [PartRound] * rounds
+    assert plan_for(users, alpha, max_rounds=1).rounds[0].borders == EIGHTHS
+
+
+@pytest.mark.parametrize("kind", ["bell", "minority", "ends", "skewed"])
+@pytest.mark.parametrize("users", [100, 300])
+def test_a_single_round_is_never_noisier_than_plain_bits(kind, users):
+    population = people(kind, users)
+    result = simulate(plan_for(users, 1.0, max_rounds=1), population, 600, seed=12)
+    squares = float(np.mean(means_of(kind, users) ** 2))
+    bits = np.sqrt(one_bit_rmse(users, 1.0) ** 2 - squares / users)  # exact, for these very users
+    assert result.rmse < 1.05 * bits  # 600 studies: known within 3 %
+    assert result.coverage >= 0.92
+
+
+def test_eighths_say_as_much_of_the_mean_as_plain_bits():
+    """Whoever the users are: everybody is -1 plus what she has of each part, and so are the averages."""
+    rng = np.random.default_rng(5)
+    noise = OneBit.spending(1.0)
+    for means in (rng.uniform(-1, 1, 4000), np.repeat([-1.0, 1.0], 2000), np.full(4000, 0.3)):
+        parts = [np.clip((means - left) / 0.25, 0, 1) for left in EIGHTHS[:-1]]
+        assert -1 + 0.25 * sum(part.mean() for part in parts) == pytest.approx(means.mean())
+        eighths = sum(0.25**2 * noise.variance(float(part.mean())) / 500 for part in parts)
+        plain = 2**2 * noise.variance(float((1 + means.mean()) / 2)) / 4000
+        assert eighths <= plain * (1 + 1e-12)
+
+
+def test_predictions_come_close_for_bells():
+    """Predictions are an average over widths: they lie between the errors of narrow and of wide bells."""
+    rng = np.random.default_rng(3)
+    errors = []
+    for width in (0.05, 0.85):
+        means = np.clip(0.1 + width * rng.normal(size=3000), -1, 1)
+        errors.append(simulate(plan_for(3000, 1.0), dame.Population.arrays(np.ones(3000, int), means), 60, 4).rmse)
+    narrow, wide = errors
+    assert narrow < plan_for(3000, 1.0).forecast.predicted_rmse < wide * 1.1
+    assert plan_for(12_000, 1.0).forecast.predicted_rmse < 0.65 * plan_for(3000, 1.0).forecast.predicted_rmse
+
+
+def test_parts_that_nobody_answered_for_are_not_heard():
+    plan = plan_for(300, 1.0, max_rounds=1)
+    question = dame.first(plan)
+    empty = dame.Tally.zero(question)
+    assert dame.next(plan, [empty]).interval == (-1.0, 1.0)
+    one = dame.Tally.of_arms(question, [(0, 0)] * 7 + [(1, 1)])
+    low, high = dame.next(plan, [one]).interval
+    assert low == pytest.approx(-1.0, abs=0.01)
+    assert high == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_round_without_answers_leaves_what_the_others_said():
+    plan, rng = plan_for(4000, 1.0), np.random.default_rng(2)
+    tallies = first_answered(plan, np.full(2000, 0.4), rng)
+    for _ in plan.rounds[1:]:
+        tallies.append(dame.Tally.zero(dame.next(plan, tallies)))
+    low, high = dame.next(plan, tallies).interval
+    assert low < 0.4 < high
+    assert high - low < 0.5
+
+
+@pytest.mark.parametrize(
+    "borders",
+    [
+        [],
+        [-1, 1],
+        [-1, 0, 0.5, 1],
+        [-1, 1, 0],
+        [-1, 0, 0],
+        [-2, 0, 1],
+        [-1, "0", 1],
+        [-1, None, 1],
+        [-1, True, 1],
+        [-1, 0, 0.5],  # the first round must cover the whole range
+        [-0.5, 0, 1],
+        3,
+        None,
+    ],
+)
+def test_first_parts_that_cannot_be_asked_for_are_refused(borders):
+    document = dame.plan_to_json(plan_for(4000, 1.0))
+    document["rounds"][0]["borders"] = borders
+    with pytest.raises(InvalidInput, match=r"rounds|borders"):
+        dame.first(dame.plan_from_json(document))
+
+
+def test_rounds_of_other_kinds_are_refused_among_parts():
+    document = dame.plan_to_json(plan_for(4000, 1.0))
+    (bits,) = dame.plan_to_json(plan_for(200, 0.3, max_rounds=1))["rounds"]
+    places = dame.plan_to_json(plan_for(4000, 2.0))["rounds"]
+    assert bits["kind"] == "measure"
+    dithered = {**bits, "dither": 0.5, "half_width": 0.5}
+    for rounds in (
+        [bits, *document["rounds"][1:]],
+        [dithered, *document["rounds"][1:]],
+        [dithered],
+        [document["rounds"][0], *places[1:]],
+    ):
+        with pytest.raises(InvalidInput, match="rounds"):
+            dame.plan_from_json({**document, "rounds": rounds})
+
+
+def test_rounds_of_parts_are_described_in_words():
+    first, *later = (describe(round_) for round_ in plan_for(4000, 1.0).rounds)
+    assert first == "a bit on one of 8 parts of the range; every user counts once"
+    assert set(later) == {"a bit on one of a few parts that answers suggest; every user counts once"}
