@@ -353,4 +353,4 @@ def test_rounds_of_parts_are_described_in_words():
     words = [describe(round_) for round_ in (plan_for(4000, 1.0).rounds[0], plan_for(300).rounds[0])]
     assert words == [f"a bit on one of {count} parts of the range; every user counts once" for count in (4, 2)]
     later = describe(PartRound(name="finish", share=0.5))
-    assert later == "a bit on one of a few parts that answers suggest; every user counts once"
+    assert later == "a bit on one of a few parts, as answers suggest; every user counts once"
