@@ -35,14 +35,14 @@ def test_the_first_users_are_asked_about_eighths_and_the_others_about_what_follo
 
 @pytest.mark.parametrize("middle", [-0.8, -0.2, 0.5])
 def test_later_parts_are_narrow_where_the_many_are_and_cover_the_range(middle):
-    plan, rng = plan_for(40_000, 1.0), np.random.default_rng(5)
-    means = np.clip(middle + 0.05 * rng.normal(size=10_000), -1, 1)
+    plan, rng = plan_for(400_000, 1.0), np.random.default_rng(5)
+    means = np.clip(middle + 0.03 * rng.normal(size=100_000), -1, 1)
     borders = np.array(dame.next(plan, first_answered(plan, means, rng)).borders)
     assert (borders[0], borders[-1]) == (-1, 1)
     widths = np.diff(borders)
     holds = np.searchsorted(borders, middle) - 1
-    assert widths[holds] == widths.min()
-    assert widths.min() < 0.15 < widths.max()
+    assert widths[holds] < 1.3 * widths.min()
+    assert widths[holds] < 0.2 < 0.25 < widths.max()
 
 
 def test_more_parts_watch_over_a_tail_where_somebody_is():
@@ -160,4 +160,4 @@ def test_rounds_of_other_kinds_are_refused_among_parts():
 def test_rounds_of_parts_are_described_in_words():
     first, *later = (describe(round_) for round_ in plan_for(4000, 1.0).rounds)
     assert first == "a bit on one of 8 parts of the range; every user counts once"
-    assert set(later) == {"a bit on one of a few parts that answers suggest; every user counts once"}
+    assert set(later) == {"a bit on one of a few parts, as answers suggest; every user counts once"}

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dame
-from dame.cli.explain import describe
-from dame.device.questions import PartMeasure
-from dame.device.randomisers import OneBit
 from dame.errors import InvalidInput
-from dame.plans import MeasureRound, PartRound, PlaceRound
+from dame.plans import MeasureRound, PlaceRound
 from dame.population import Chunk
-from dame.protocols import next as next_step
-from dame.protocols.adaptive import differing
 from dame.simulation import draw_tally, simulate
 
 SIZES = dame.Sizes.parse("poisson:20")

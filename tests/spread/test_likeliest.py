@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def exactly(means: np.ndarray, borders: np.ndarray, reports: float) -> list[Part
     """What would be heard without any noise."""
     return [
         Part(left, right, float(np.mean(np.clip((means - left) / (right - left), 0, 1))), reports)
-        for left, right in zip(borders[:-1], borders[1:], strict=True)
+        for left, right in pairwise(borders)
     ]
 
 

@@ -99,10 +99,8 @@ def describe(round_: Round) -> str:
         asked = f"one of {len(round_.places)} places" if round_.places else "one of a few places that answers suggest"
         return f"{asked}; every user counts once"
     if isinstance(round_, PartRound):
-        known = f"{len(round_.borders) - 1} parts of the range"
-        return (
-            f"a bit on one of {known if round_.borders else 'a few parts that answers suggest'}; every user counts once"
-        )
+        parts = f"{len(round_.borders) - 1} parts of the range" if round_.borders else "a few parts, as answers suggest"
+        return f"a bit on one of {parts}; every user counts once"
     if isinstance(round_, VoteRound):
         who = "" if round_.min_size <= 1 else f", from {round_.min_size:,} records on"
         return f"which of {round_.bins:,} bins?{who}"
