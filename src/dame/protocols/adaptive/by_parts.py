@@ -16,7 +16,7 @@ import numpy as np
 
 from dame.device.questions import PartMeasure
 from dame.device.randomisers import OneBit
-from dame.estimate import Estimate, Reading, estimate_from_reading, know_nothing, normal_quantile
+from dame.estimate import Estimate, Reading, estimate_from_reading, normal_quantile
 from dame.plans import Brief, PartRound, Plan, Round
 from dame.protocols.adaptive.outlook import Outlook, Widths, plausible, widths_of
 from dame.spread import Part, Population, Sight, bell, next_borders, sight, trimmed_mean
@@ -63,14 +63,10 @@ def question(plan: Plan, tallies: Sequence[Tally]) -> PartMeasure:
 
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
     """What all rounds together say of the mean of the users' means."""
-    reports = [tally.reports for tally in tallies]
-    parts = heard(tallies)
-    if not parts:
-        return know_nothing(reports, "nobody has answered")
-    seen = sight(parts, *_asked(plan, tallies))
+    seen = sight(heard(tallies), *_asked(plan, tallies))
     width = seen.population.width * plan.brief.half_range
     note = f"the users' means differ, with a standard deviation of about {width:.2g}"
-    return estimate_from_reading(_reading(seen, len(tallies)), reports, [note])
+    return estimate_from_reading(_reading(seen, len(tallies)), [tally.reports for tally in tallies], [note])
 
 
 def _reading(seen: Sight, rounds: int) -> Reading:
