@@ -78,7 +78,7 @@ def heard_from(true: dame.Sizes, theta: float, reports: int) -> list[Place | Bit
     noise = asked.noise
     assert isinstance(noise, OneBit)
     for arm in (0, 1):
-        moved = question(centre=asked.arm_centre(arm), half=1.0)
+        moved = question(centre=asked.window(arm).centre, half=1.0)
         z = sum(
             weight * mean_z(moved, theta, int(size), (-1.0, 1.0)) for size, weight in zip(points, weights, strict=True)
         )

@@ -91,7 +91,7 @@ def pilot(
     draw = None if plot is None else _artist(plot)
     wanted = compare if compare is not None else (count > 1 or plot is not None)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)
-    later.load_meanwhile("scipy.special")  # the planner's, who comes after the reading
+    later.load_meanwhile("scipy.optimize")  # the planner's, who comes after the reading
     with chosen.open(table, layout) as reduced, output.progress_of("rounds", 1) as progress:
         rivals = _rivals if wanted else (lambda _: [])
         result = run_pilot(reduced, plan_for, coins, count, progress, started, rivals)
