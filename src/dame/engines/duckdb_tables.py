@@ -15,7 +15,7 @@ from dame.engines import footers
 from dame.engines.layout import Layout
 from dame.engines.reduced import read_batches
 from dame.engines.spill import spill_folder
-from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, Reduction, look
+from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, InsideReduction, Reduction, look
 from dame.engines.store import IN_MEMORY, KeptTable
 from dame.errors import DameError, InvalidInput, MissingExtra
 
@@ -56,10 +56,11 @@ def reduce_table(
         table = _named(session, source)
         types = _types(session, table)
         layout.check(types, _KEY_TYPES, _VALUE_TYPES)
-        full, clean = (kind(dialect=DUCKDB, layout=layout) for kind in (Reduction, CleanReduction))
-        if _by_columns(source) and (_proven(session, table, full, types) or _look(session, table, full)):
+        full = Reduction(dialect=DUCKDB, layout=layout)
+        quick = _quick(session, table, full, types) if _by_columns(source) else None
+        if quick is not None:
             with suppress(_Inexact):
-                return KeptTable(read_batches(_exact(_batches(session, clean.query(table), progress))), room)
+                return KeptTable(read_batches(_exact(_batches(session, quick.query(table), progress))), room)
         return KeptTable(read_batches(_batches(session, full.query(table), progress)), room)
 
 
@@ -96,17 +97,30 @@ def _by_columns(source: object) -> bool:
     return isinstance(source, (str, Path)) and str(source).lower().endswith(".parquet")
 
 
-def _proven(session: duckdb.DuckDBPyConnection, files: str, how: Reduction, types: Mapping[str, str]) -> bool:
-    """Whether the footers of the files prove that the table is clean, as far as they can; most do."""
+def _quick(
+    session: duckdb.DuckDBPyConnection, table: str, how: Reduction, types: Mapping[str, str]
+) -> CleanReduction | None:
+    """The quickest reduction for which a table in files is clean enough, if any."""
+    clean, within = _proven(session, table, how, types)
+    if not clean and not _look(session, table, how):
+        return None
+    return (InsideReduction if within else CleanReduction)(dialect=how.dialect, layout=how.layout)
+
+
+def _proven(
+    session: duckdb.DuckDBPyConnection, files: str, how: Reduction, types: Mapping[str, str]
+) -> tuple[bool, bool]:
+    """Whether the footers of the files prove that the table is clean, and that its values are within the bounds."""
     import duckdb
 
     value_type = types[how.layout.value]
-    if value_type not in footers.TYPES:
-        return False
     # A footer that cannot be shown proves nothing; whether the file can be read is seen when that is tried.
     with suppress(duckdb.Error):
-        return _awaited(session, session.sql(footers.cleanness(how, files, value_type)).fetchall) == [(True,)]
-    return False
+        if value_type in footers.TYPES:
+            proofs = session.sql(footers.proofs(how, files, value_type))
+            ((clean, within),) = _awaited(session, proofs.fetchall) or [(False, False)]
+            return bool(clean), bool(within)
+    return False, False
 
 
 def _look(session: duckdb.DuckDBPyConnection, table: str, how: Reduction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dame.engines.sql import Reduction, near
+from dame.engines.sql import Reduction, inside, near
 
 TYPES = frozenset({"double", "float"}) | {
     f"{sign}{kind}" for sign in ("", "u") for kind in ("tinyint", "smallint", "integer", "bigint", "hugeint")
@@ -10,19 +10,23 @@ TYPES = frozenset({"double", "float"}) | {
 """Types of values whose smallest and largest a footer states in a text that can be read back exactly."""
 
 
-def cleanness(how: Reduction, files: str, value_type: str) -> str:
-    """A query in DuckDB's SQL whose one answer is true if the footers prove that every record has a user and a value
-    that is not far out, unless that is NaN: footers leave NaN out of the smallest and largest value.
+def proofs(how: Reduction, files: str, value_type: str) -> str:
+    """A query in DuckDB's SQL with two answers: whether footers prove that every record has a user and a value that is
+    not far out, and whether they prove that no value is outside the bounds.
 
-    `files` is a quoted path or glob. A footer may also state nothing, which proves nothing.
+    Neither is proven of NaN, which footers leave out of the smallest and the largest value. `files` is a quoted path or
+    glob. A footer may also state nothing, which proves nothing.
     """
-    low, high = (
-        f"CAST(TRY_CAST({bound} AS {value_type}) AS DOUBLE)" for bound in ("stats_min_value", "stats_max_value")
+    value, bounds = (
+        how.layout.value,
+        [f"CAST(TRY_CAST({bound} AS {value_type}) AS DOUBLE)" for bound in ("stats_min_value", "stats_max_value")],
     )
-    proofs = [_everywhere(how, column, "stats_null_count = 0") for column in (*how.layout.user, how.layout.value)]
-    proofs.append(_everywhere(how, how.layout.value, f"{near(how, low)} AND {near(how, high)}"))
+    clean = [_everywhere(how, column, "stats_null_count = 0") for column in (*how.layout.user, value)]
+    clean += [_everywhere(how, value, near(how, bound)) for bound in bounds]
+    within = [_everywhere(how, value, inside(bound, how.layout)) for bound in bounds]
     records = f"(SELECT sum(num_rows) AS records FROM parquet_file_metadata({files}))"
-    return f"SELECT {' AND '.join(proofs)} FROM parquet_metadata({files}), {records} GROUP BY records"
+    answers = ", ".join(" AND ".join(parts) for parts in (clean, within))
+    return f"SELECT {answers} FROM parquet_metadata({files}), {records} GROUP BY records"
 
 
 def _everywhere(how: Reduction, column: str, proof: str) -> str:

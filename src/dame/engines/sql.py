@@ -136,6 +136,20 @@ class CleanReduction(Reduction):
         return ["records", "records AS present", "records AS size", "outside", "steps"]
 
 
+class InsideReduction(CleanReduction):
+    """The same for a table in which no value is outside the bounds: there is nothing to count but records."""
+
+    __slots__ = ()
+
+    def aggregates(self) -> list[tuple[str, str]]:
+        """Fourth step, for each key: how many records, and the sum of the grid steps."""
+        # Not even a count that nothing is added to: users would take more memory, which takes time.
+        return [(total, name) for total, name in super().aggregates() if name != "outside"]
+
+    def _counts(self) -> list[str]:
+        return ["records", "records AS present", "records AS size", "CAST(0 AS BIGINT) AS outside", "steps"]
+
+
 MOST_EXACT = 2**53 // HALF_GRID
 """Records of one user up to which a sum of clipped grid values is exact in doubles, whatever the order."""
 
@@ -152,10 +166,11 @@ def near(how: Reduction, value: str) -> str:
 
 
 def _outside(layout: Layout) -> str:
-    return f"count(*) FILTER (WHERE NOT ({_inside('f', layout)}))"
+    return f"count(*) FILTER (WHERE NOT ({inside('f', layout)}))"
 
 
-def _inside(name: str, layout: Layout) -> str:
+def inside(name: str, layout: Layout) -> str:
+    """Whether a value is within the bounds."""
     return f"{name} BETWEEN {_double(layout.low)} AND {_double(layout.high)}"
 
 
@@ -163,7 +178,7 @@ def _grid_step(layout: Layout) -> str:
     """Steps from the lower bound, 0 to 2^31, to which a finite value f is rounded; null when that is."""
     lower, upper = _double(layout.low), _double(layout.high)
     # Values inside come first: an engine that works on columns has nothing more to look at when all of them are.
-    clipped = f"CASE WHEN {_inside('f', layout)} THEN f WHEN f < {lower} THEN {lower} WHEN f > {upper} THEN {upper} END"
+    clipped = f"CASE WHEN {inside('f', layout)} THEN f WHEN f < {lower} THEN {lower} WHEN f > {upper} THEN {upper} END"
     return f"CAST({_rounded(clipped, layout)} AS BIGINT)"
 
 
