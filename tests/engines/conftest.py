@@ -13,6 +13,7 @@ import pytest
 
 from dame.cli.app import run
 from dame.engines.spark_sessions import spark_session
+from dame.engines.sql import Reduction
 from tests.engines.calls import Call
 
 if TYPE_CHECKING:
@@ -57,3 +58,12 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "table.parquet"
     pq.write_table(pa.table({"who": whos, "what": whats}), path)
     return path
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[type]:
+    """The reductions that are taken from now on."""
+    taken: list[type] = []
+    query = Reduction.query
+    monkeypatch.setattr(Reduction, "query", lambda how, table: taken.append(type(how)) or query(how, table))
+    return taken

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
 from dame.engines.plain_tables import reduce_rows
-from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, Reduction
+from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, InsideReduction, Reduction
 from tests.engines.tables import BOUNDS, INTEGERS, TEXTS, Rows, arrow, layout, row_lists, write
 from tests.engines.test_reduction import COLUMNS, counted, expected, seen
 
@@ -36,15 +36,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables")
 
 
-@pytest.fixture
-def queries(monkeypatch: pytest.MonkeyPatch) -> list[type]:
-    """The reductions that are taken from now on."""
-    taken: list[type] = []
-    query = Reduction.query
-    monkeypatch.setattr(Reduction, "query", lambda how, table: taken.append(type(how)) or query(how, table))
-    return taken
-
-
 @given(st.data(), BOUNDS, COLUMNS, st.booleans())
 @settings(max_examples=60)
 def test_parquet_files_agree_with_devices(
@@ -63,39 +54,43 @@ def test_parquet_files_agree_with_devices(
 
 @given(st.data(), BOUNDS, st.sampled_from([(INTEGERS,), (TEXTS, INTEGERS)]))
 @settings(max_examples=30)
-def test_both_reductions_give_the_same_rows(data: st.DataObject, bounds: tuple[float, float], columns: tuple) -> None:
+def test_all_reductions_give_the_same_rows(data: st.DataObject, bounds: tuple[float, float], columns: tuple) -> None:
     assume(6e6 / (bounds[1] - bounds[0]) < 2**20)  # no value is far out
     records = arrow(data.draw(clean_rows(*columns)))
     found = []
-    for kind in (Reduction, CleanReduction):
+    for kind in (Reduction, CleanReduction, InsideReduction):
         how = kind(dialect=DUCKDB, layout=layout(bounds, len(columns)))
         with duckdb.connect() as session:
             session.register("records", records)
             reduced = session.sql(how.query("records")).to_arrow_table()
-        # The clean one leaves this to whoever looked at the table.
+        # The last is for tables in which this is 0.
         found.append(sorted(reduced.drop_columns("outside").to_pylist(), key=lambda row: row["person"]))
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.parametrize("footers", [True, False])
 @pytest.mark.parametrize(
-    ("flaw", "how"),
+    ("flaw", "by_footers", "by_values"),
     [
-        (None, CleanReduction),
-        ({"the value": math.nan}, Reduction),
-        ({"the value": math.inf}, Reduction),
-        ({"the value": None}, Reduction),
-        ({"key 0": None}, Reduction),
-        ({"key 1": None}, Reduction),
+        (None, [InsideReduction], [CleanReduction]),
+        ({"the value": math.nan}, [InsideReduction, Reduction], [Reduction]),
+        ({"the value": math.inf}, [Reduction], [Reduction]),
+        ({"the value": None}, [Reduction], [Reduction]),
+        ({"key 0": None}, [Reduction], [Reduction]),
+        ({"key 1": None}, [Reduction], [Reduction]),
     ],
 )
-def test_which_tables_are_clean(tmp_path: Path, flaw: dict | None, how: type, queries: list[type]) -> None:
+def test_which_tables_are_clean(
+    tmp_path: Path, flaw: dict | None, by_footers: list, by_values: list, footers: bool, queries: list
+) -> None:
     """A flaw in one record is enough, also where the footer of the file, which leaves NaN out, knows nothing of it."""
     rows = [{"key 0": "a", "key 1": number, "the value": number / 100} for number in range(300)]
     if flaw:
         rows[17] |= flaw
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "table.parquet", row_group_size=100)
+    file = tmp_path / "table.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=100, write_statistics=footers)
     survey = reduce_table(str(tmp_path / "*.parquet"), layout(LIMITS, 2)).survey()
-    assert queries == [how]
+    assert queries == (by_footers if footers else by_values)
     assert survey.records == (299 if flaw else 300)
     assert sum(survey.left_out().values()) == (0 if not flaw else 2 if "the value" in flaw else 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 
 from dame.errors import MissingExtra
@@ -17,7 +19,18 @@ def main() -> None:
         sys.exit(1)
     from dame.cli.later import postpone
 
+    _settle()
     postpone()
     from dame.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # nothing is left to be collected that the end of the process would not free as well
+    sys.exit(code)
+
+
+def _settle() -> None:
+    """Settings of a process that serves one command."""
+    # Matrices are small here: threads that share the work on one would wait for each other most of the time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Most objects are code that stays: to search through them while modules are loaded frees nothing.
+    gc.set_threshold(50_000)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from threading import Thread
+from threading import Timer
 from types import ModuleType
 
 SLOW = ("scipy.special", "scipy.optimize")
+A_MOMENT = 0.2
 
 
 class _Later(ModuleType):
@@ -36,5 +37,10 @@ def postpone() -> None:
 
 
 def load_meanwhile(name: str) -> None:
-    """Begins to load a slow module on another thread, while this one waits for something else."""
-    Thread(target=lambda: import_module(name).__path__, daemon=True).start()
+    """Begins to load a slow module on another thread in a moment, when this one waits for something else.
+
+    At once it would be in the way of what this one has to load first.
+    """
+    thread = Timer(A_MOMENT, lambda: import_module(name).__path__)
+    thread.daemon = True
+    thread.start()

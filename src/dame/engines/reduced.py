@@ -28,10 +28,17 @@ class Part:
 def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Part]:
     """The people in batches with a column `person` and those of COUNTS."""
     for batch in batches:
-        known = _numbers(batch.column("person").is_valid().cast("uint8")).view(np.bool_)
         # A user without any finite value has no sum.
         hashes, *counts = (_numbers(batch.column(name)) for name in ("person", *COUNTS))
-        yield part_of(hashes.view(np.uint64), known, dict(zip(COUNTS, counts, strict=True)))
+        yield part_of(hashes.view(np.uint64), _known(batch), dict(zip(COUNTS, counts, strict=True)))
+
+
+def _known(batch: pa.RecordBatch) -> np.ndarray:
+    """Whether each row has a user. Functions of PyArrow are a module that most tables can do without."""
+    people = batch.column("person")
+    if not people.null_count:
+        return np.ones(len(batch), np.bool_)
+    return _numbers(people.is_valid().cast("uint8")).view(np.bool_)
 
 
 def _numbers(column: pa.Array) -> np.ndarray:

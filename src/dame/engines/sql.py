@@ -91,8 +91,7 @@ class Reduction:
 
     def aggregates(self) -> list[tuple[str, str]]:
         """Fourth step, for each key: an expression and its name, for each of COUNTS."""
-        outside = f"count(*) FILTER (WHERE NOT ({_inside('f', self.layout)}))"
-        sums = ("count(*)", "count(v)", "count(f)", outside, "sum(g)")
+        sums = ("count(*)", "count(v)", "count(f)", _outside(self.layout), "sum(g)")
         return [(f"CAST({total} AS BIGINT)", name) for total, name in zip(sums, COUNTS, strict=True)]
 
     def hashed(self) -> list[str]:
@@ -108,10 +107,11 @@ class Reduction:
 
 
 class CleanReduction(Reduction):
-    """The same for a table in which every record has a user and a value that is not far out, as `look` finds out.
+    """The same for a table in which every record has a user and a value that is not far out.
 
     There is less to count, and sums of integers in doubles, which are quicker, are exact for users with at most
-    MOST_EXACT records. Records outside the bounds are clipped, and not counted again.
+    MOST_EXACT records. If a value is NaN after all, which the footers of Parquet files do not tell, its user's `steps`
+    are null.
     """
 
     __slots__ = ()
@@ -121,15 +121,30 @@ class CleanReduction(Reduction):
         return [*self.key_names, "v AS f"]
 
     def gridded(self) -> list[str]:
-        """Third step: the same, and the grid value g, seen from the middle of the bounds, before it is clipped."""
-        return [*self.key_names, f"{_rounded('f', self.layout)} - {_double(HALF_GRID)} AS g"]
+        """Third step: the same, and the grid step g of the value before it is clipped."""
+        return [*self.key_names, "f", f"{_rounded('f', self.layout)} AS g"]
 
     def aggregates(self) -> list[tuple[str, str]]:
-        """Fourth step, for each key: how many records, and the sum of their grid steps."""
-        half = _double(HALF_GRID)
-        # Clipped to [-half, half] without a branch. All of these are integers below 2^53, so every step is exact.
-        clipped = f"(abs(g + {half}) - abs(g - {half})) * {_double(0.5)}"
-        return [("count(*)", "records"), (f"CAST(sum({clipped}) AS BIGINT) + count(*) * {HALF_GRID}", "steps")]
+        """Fourth step, for each key: how many records, those outside the bounds, and the sum of the grid steps."""
+        # Twice the clipped grid value, seen from the middle of the bounds, without a branch. All of these are integers
+        # below 2^53, and the sum is even, so every step is exact.
+        twice = f"abs(g) - abs(g - {_double(2 * HALF_GRID)})"
+        steps = f"TRY_CAST(sum({twice}) * {_double(0.5)} AS BIGINT) + count(*) * {HALF_GRID}"
+        return [("count(*)", "records"), (_outside(self.layout), "outside"), (steps, "steps")]
+
+    def _counts(self) -> list[str]:
+        return ["records", "records AS present", "records AS size", "outside", "steps"]
+
+
+class InsideReduction(CleanReduction):
+    """The same for a table in which no value is outside the bounds: there is nothing to count but records."""
+
+    __slots__ = ()
+
+    def aggregates(self) -> list[tuple[str, str]]:
+        """Fourth step, for each key: how many records, and the sum of the grid steps."""
+        # To find that none of 100 million values is outside takes more than half a second (docs/scale.md).
+        return [(total, name) for total, name in super().aggregates() if name != "outside"]
 
     def _counts(self) -> list[str]:
         return ["records", "records AS present", "records AS size", "CAST(0 AS BIGINT) AS outside", "steps"]
@@ -140,14 +155,22 @@ MOST_EXACT = 2**53 // HALF_GRID
 
 
 def look(how: Reduction) -> list[str]:
-    """Counts over the columns of the first step: all records, those with a finite value that is not far out, those
-    outside the bounds, and for each key column those in which it is not null."""
-    finite, near = how.dialect.finite.format("v"), f"abs({_rounded('v', how.layout)}) < {_double(2**52)}"
-    usable, outside = f"count_if({finite} AND {near})", f"count_if(NOT ({_inside('v', how.layout)}))"
-    return ["count(*)", usable, outside, *(f"count({name})" for name in how.key_names)]
+    """Counts over the columns of the first step: all records, those with a finite value that is not far out, and for
+    each key column those in which it is not null."""
+    return ["count(*)", f"count_if({near(how, 'v')})", *(f"count({name})" for name in how.key_names)]
 
 
-def _inside(name: str, layout: Layout) -> str:
+def near(how: Reduction, value: str) -> str:
+    """Whether a value is finite and not far out; null when it is."""
+    return f"({how.dialect.finite.format(value)} AND abs({_rounded(value, how.layout)}) < {_double(2**52)})"
+
+
+def _outside(layout: Layout) -> str:
+    return f"count(*) FILTER (WHERE NOT ({inside('f', layout)}))"
+
+
+def inside(name: str, layout: Layout) -> str:
+    """Whether a value is within the bounds."""
     return f"{name} BETWEEN {_double(layout.low)} AND {_double(layout.high)}"
 
 
@@ -155,7 +178,7 @@ def _grid_step(layout: Layout) -> str:
     """Steps from the lower bound, 0 to 2^31, to which a finite value f is rounded; null when that is."""
     lower, upper = _double(layout.low), _double(layout.high)
     # Values inside come first: an engine that works on columns has nothing more to look at when all of them are.
-    clipped = f"CASE WHEN {_inside('f', layout)} THEN f WHEN f < {lower} THEN {lower} WHEN f > {upper} THEN {upper} END"
+    clipped = f"CASE WHEN {inside('f', layout)} THEN f WHEN f < {lower} THEN {lower} WHEN f > {upper} THEN {upper} END"
     return f"CAST({_rounded(clipped, layout)} AS BIGINT)"
 
 

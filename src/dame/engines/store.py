@@ -60,10 +60,9 @@ class PeopleStore:
 class KeptTable:
     """A reduced table whose people are kept in this process: rounds and repetitions need no second look at records."""
 
-    def __init__(self, parts: Iterable[Part], in_memory: int = IN_MEMORY, counted: Survey | None = None) -> None:
-        """`counted` is what was counted of the table before, beyond what its parts know."""
+    def __init__(self, parts: Iterable[Part], in_memory: int = IN_MEMORY) -> None:
         self.people = PeopleStore(in_memory)
-        self._survey = counted or Survey()
+        self._survey = Survey()
         for part in parts:
             self.people.add(part.people)
             self._survey += part.survey
