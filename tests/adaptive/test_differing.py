@@ -46,13 +46,13 @@ def one_bit_rmse(users: int, alpha: float = ALPHA) -> float:
 
 @pytest.mark.parametrize(
     ("kind", "most"),
-    [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.7), ("clusters", 1.05), ("minority", 0.9)],
+    [("bell", 0.6), ("shoulders", 0.65), ("skewed", 0.7), ("clusters", 1.05), ("minority", 0.9), ("few", 1.0)],
 )
 def test_places_are_better_than_one_bit_and_covered(kind, most):
-    users = 4000
-    result = simulate(plan_for(users), people(kind, users), 50, seed=3)
+    users, studies = 4000, 150 if kind == "few" else 50  # 50 know a coverage of 0.8 within 0.11 only
+    result = simulate(plan_for(users), people(kind, users), studies, seed=3)
     assert result.rmse < most * one_bit_rmse(users) * 1.2  # 50 studies: the error is known within 10 %
-    assert result.coverage >= 0.85
+    assert result.coverage >= (0.75 if kind == "few" else 0.85)  # 3 % are at the edge of what can be seen
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from scipy import optimize
 
 from dame.device.randomisers import OneBit
 from dame.spread import Part, likeliest
-from dame.spread.likeliest import variances
 
 NOISE = OneBit.spending(1.0)
 EIGHTHS = np.linspace(-1, 1, 9)
@@ -31,14 +30,9 @@ def exactly(means: np.ndarray, borders: np.ndarray, reports: float) -> list[Part
 def heard(means: np.ndarray, borders: np.ndarray, reports: int, rng: np.random.Generator) -> list[Part]:
     parts = []
     for part in exactly(means, borders, reports):
-        error = math.sqrt(float(variances(NOISE, np.array(part.share))) / reports)
+        error = math.sqrt(NOISE.variance(part.share) / reports)
         parts.append(part._replace(share=part.share + error * rng.normal()))
     return parts
-
-
-def test_variances_are_those_of_the_randomiser():
-    for position in (0.0, 0.3, 1.0):
-        assert float(variances(NOISE, np.array(position))) == pytest.approx(NOISE.variance(position))
 
 
 @pytest.mark.parametrize("means", [np.full(4, 0.3), np.array([-1.0, 1.0]), np.linspace(-0.9, 0.7, 50)])

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dame.device.randomisers import OneBit
 from dame.spread import NARROWEST, WIDEST, next_borders, sight, trimmed_mean
-from dame.spread.parts import COUNT, EIGHTHS, GRID, Tail
+from dame.spread.grid import GRID
+from dame.spread.parts import COUNT, EIGHTHS, Tail
 from tests.spread.test_likeliest import exactly, heard
 
 NOISE = OneBit.spending(1.0)

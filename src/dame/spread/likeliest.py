@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from dame.device.exact import WORD
 from dame.device.randomisers import OneBit
 
 Floats = NDArray[np.float64]
@@ -144,7 +143,7 @@ def likeliest(parts: Sequence[Part], noise: OneBit) -> Likeliest:
     passed = np.clip((places - left[:, None]) / (right - left)[:, None], 0.0, 1.0)
     expected, found = np.full(len(parts), 0.5), None
     for _ in range(_LOOKS):
-        error = np.sqrt(variances(noise, expected) / reports)
+        error = np.sqrt(np.array([noise.variance(float(place)) for place in expected]) / reports)
         found = Likeliest(
             places=places, shares=np.zeros(len(places)), features=passed / error[:, None], observed=observed / error
         )
@@ -152,10 +151,3 @@ def likeliest(parts: Sequence[Part], noise: OneBit) -> Likeliest:
         expected = passed @ found.shares
     assert found is not None
     return found
-
-
-def variances(noise: OneBit, positions: Floats) -> Floats:
-    """The variance of a debiased bit by the average position of those who are asked."""
-    rise = (noise.high - noise.low) / WORD
-    chances = noise.low / WORD + rise * positions
-    return np.asarray(chances * (1 - chances) / rise**2)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dame.device.randomisers import OneBit
-from dame.spread.likeliest import Likeliest, Part, likeliest, variances
+from dame.spread.grid import on_grid
+from dame.spread.likeliest import Likeliest, Part, likeliest
 
 Borders = tuple[float, ...]
 Widths = tuple[float, float]
 
 COUNT = 8
 EIGHTHS: Borders = tuple(-1 + part / 4 for part in range(COUNT + 1))
-GRID = 512
-"""Borders are multiples of 1/512, so that every machine asks the very same question."""
 
 _GATHERED = 0.5
 """What a mean distance of one standard error of plain bits costs, where the many are looked for."""
@@ -111,7 +110,7 @@ def next_borders(parts: Sequence[Part], noise: OneBit, users: float, widths: Wid
     counts = min(_counts(lengths), key=lambda counts: _error(counts, lengths, (left.watch, 1.0, right.watch)))
     ends = (-1.0, seen.left, seen.right, 1.0)
     stretches = [np.linspace(ends[i], ends[i + 1], count + 1)[:-1] for i, count in enumerate(counts) if count]
-    return tuple(_on_grid(border) for border in np.concatenate([*stretches, [1.0]]))
+    return tuple(on_grid(border) for border in np.concatenate([*stretches, [1.0]]))
 
 
 def sight(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> Sight:
@@ -127,15 +126,14 @@ def trimmed_mean(seen: Sight) -> float:
 
 def _look(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> tuple[Sight, Likeliest]:
     """What was seen, and the population whose users are gathered as closely as what was heard allows."""
-    at_end, between = variances(noise, np.array([0.0, 0.5]))
-    error = 2 * math.sqrt(float(between) / sum(part.reports for part in parts))
+    error = 2 * math.sqrt(noise.variance(0.5) / sum(part.reports for part in parts))
     population = likeliest(parts, noise)
     many = population.gathered(_GATHERED / error)
     middle = many.median
     width = min(max(many.width_around(middle, _NEAR), widths[0]), widths[1])
     half = min(_REACH * math.hypot(width, _LOCATED * error), _WIDEST)
     left, right = -_cut(half - middle), _cut(half + middle)
-    return Sight(population=population, left=left, right=right, tail=math.sqrt(float(at_end) / users)), many
+    return Sight(population=population, left=left, right=right, tail=math.sqrt(noise.variance(0.0) / users)), many
 
 
 def _counts(lengths: tuple[float, float, float]) -> Iterator[tuple[int, int, int]]:
@@ -160,8 +158,4 @@ def _falling(value: float, from_: float, to: float) -> float:
 
 def _cut(end: float) -> float:
     """The right end of a window: that of the range if it comes close to it, and never too close to the other."""
-    return 1.0 if end > 1 - _END else _on_grid(max(end, _END - 1))
-
-
-def _on_grid(place: float) -> float:
-    return round(float(place) * GRID) / GRID
+    return 1.0 if end > 1 - _END else on_grid(max(end, _END - 1))

@@ -17,14 +17,13 @@ from dame.device.exact import WORD
 from dame.device.randomisers import OneOfMany
 from dame.spread.beliefs import Beliefs, Features, Outlook, identity
 from dame.spread.family import CROWD
+from dame.spread.grid import GRID, on_grid
 
 Floats = NDArray[np.float64]
 Places = tuple[float, ...]
 Chooser = Callable[[int], OneOfMany]
 """The randomised choice among so many places."""
 
-GRID = 512
-"""Places are multiples of 1/512, so that every machine asks the very same question."""
 _HALF_WIDTHS = (0.05, 0.08, 0.11, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 _ASIDE = (-0.5, 0.0, 0.5)
 """Where the two inner places may lie: so far to either side of a middle, which may be so many half-widths off."""
@@ -114,14 +113,10 @@ def _candidates(few: Beliefs, weights: Floats) -> list[Places]:
 
 def _around(middle: float) -> Iterator[Places]:
     for half, aside in itertools.product(_HALF_WIDTHS, _ASIDE):
-        left, right = (_on_grid(middle + (aside + side) * half) for side in (-1, 1))
+        left, right = (on_grid(middle + (aside + side) * half) for side in (-1, 1))
         if right - left < _NARROWEST:
             continue
         for between, ends in itertools.product(((), ((left + right) / 2,)), ((), (-1.0,), (1.0,), (-1.0, 1.0))):
             places = tuple(sorted({left, *between, right, *ends}))
             if len(places) <= MOST:
                 yield places
-
-
-def _on_grid(place: float) -> float:
-    return round(min(max(place, -1.0), 1.0) * GRID) / GRID

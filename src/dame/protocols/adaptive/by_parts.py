@@ -20,7 +20,6 @@ from dame.estimate import Estimate, Reading, estimate_from_reading, normal_quant
 from dame.plans import Brief, PartRound, Plan, Round
 from dame.protocols.adaptive.outlook import Outlook, Widths, plausible, widths_of
 from dame.spread import Part, Population, Sight, bell, next_borders, sight, trimmed_mean
-from dame.spread.likeliest import variances
 from dame.spread.parts import EIGHTHS, Borders
 from dame.tally import Tally
 
@@ -144,5 +143,5 @@ def _noisy(
     each = reports / (len(borders) - 1)
     for left, right in pairwise(borders):
         share = float(weights @ np.clip((values - left) / (right - left), 0.0, 1.0))
-        error = math.sqrt(float(variances(noise, np.array(share))) / each)
+        error = math.sqrt(noise.variance(share) / each)
         yield Part(left, right, share + error * rng.normal(), each)
