@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 from scipy import special
 
@@ -95,7 +96,7 @@ def saturation(tally: Tally) -> float:
 
 def normal_quantile() -> float:
     """How many standard errors an interval reaches to either side."""
-    return float(special.ndtri((1 + LEVEL) / 2))
+    return NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 def estimate_from_reading(reading: Reading, users: Sequence[int], notes: Sequence[str] = ()) -> Estimate:

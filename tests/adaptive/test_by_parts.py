@@ -33,6 +33,11 @@ def test_the_first_users_are_asked_about_eighths_and_the_others_about_what_follo
     assert dame.plan_from_json(dame.plan_to_json(plan)) == plan
 
 
+def test_eighths_again_if_nobody_answered():
+    plan = plan_for(4000, 1.0)
+    assert dame.next(plan, [dame.Tally.zero(dame.first(plan))]).borders == EIGHTHS
+
+
 @pytest.mark.parametrize("middle", [-0.8, -0.2, 0.5])
 def test_later_parts_are_narrow_where_the_many_are_and_cover_the_range(middle):
     plan, rng = plan_for(400_000, 1.0), np.random.default_rng(5)

@@ -19,16 +19,12 @@ NOISE = OneBit.spending(1.0)
 ANY = (NARROWEST, WIDEST)
 
 
-def test_nothing_known_means_eighths():
-    assert next_borders([], NOISE, 1000, ANY) == EIGHTHS
-
-
 @given(st.floats(-1, 1), st.floats(0, 0.8), st.integers(0, 2**20), st.sampled_from([30, 300, 30_000]))
 @settings(max_examples=60, deadline=None)
 def test_borders_always_cover_the_range_in_order(middle, width, seed, reports):
     rng = np.random.default_rng(seed)
     means = np.clip(middle + width * rng.normal(size=200), -1, 1)
-    borders = next_borders(heard(means, np.array(EIGHTHS), reports, rng), NOISE, 20 * reports, ANY)
+    borders = next_borders(sight(heard(means, np.array(EIGHTHS), reports, rng), NOISE, 20 * reports, ANY))
     assert len(borders) == COUNT + 1
     assert (borders[0], borders[-1]) == (-1, 1)
     assert list(borders) == sorted(set(borders))

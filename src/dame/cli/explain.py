@@ -8,14 +8,9 @@ from collections.abc import Mapping
 from rich.table import Table
 
 from dame.audit.poisoning import largest_shift
-from dame.cli import output
+from dame.cli import options, output
 from dame.device.randomisers import OneBit
 from dame.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
-
-WHOSE_MEAN = {
-    "equal": "each user counts once",
-    "precision": "users with more records count more (square root of the effective size)",
-}
 
 
 def show(plan: Plan, competitors: Mapping[str, float]) -> None:
@@ -41,7 +36,7 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
         ("alpha", f"{plan.alpha:.6g} for each user, spent in one report"),
         ("sizes", brief.sizes.label),
         ("values", f"from {brief.low:g} to {brief.high:g}"),
-        ("mean", WHOSE_MEAN[brief.weights]),
+        ("mean", options.WHOSE_MEAN[brief.weights]),
         ("users' own means", _spread(brief)),
         *((name, f"{value:.6g}") for name, value in plan.details.items()),
         ("predicted RMSE", f"{forecast.predicted_rmse:.4g} {_promised_for(plan)}"),

@@ -6,11 +6,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from threading import Timer
 from types import ModuleType
 
 SLOW = ("scipy.special", "scipy.optimize")
-A_MOMENT = 0.2
 
 
 class _Later(ModuleType):
@@ -34,13 +32,3 @@ def postpone() -> None:
     """From now on slow modules are loaded at their first use, unless they are there already."""
     for name in SLOW:
         sys.modules.setdefault(name, _Later(name))
-
-
-def load_meanwhile(name: str) -> None:
-    """Begins to load a slow module on another thread in a moment, when this one waits for something else.
-
-    At once it would be in the way of what this one has to load first.
-    """
-    thread = Timer(A_MOMENT, lambda: import_module(name).__path__)
-    thread.daemon = True
-    thread.start()

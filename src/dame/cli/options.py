@@ -54,6 +54,12 @@ Weights = Annotated[
         "--weights", metavar="W", help="**equal**: each person counts once.  **precision**: by the effective size."
     ),
 ]
+WHOSE_MEAN = {
+    "equal": "each user counts once",
+    "precision": "users with more records count more (square root of the effective size)",
+}
+"""What the weights mean, in words."""
+
 Seed = Annotated[str | None, typer.Option("--seed", metavar="S", help="Makes the run repeatable.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, nothing else.")]
 

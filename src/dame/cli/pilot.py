@@ -12,8 +12,7 @@ import typer
 from rich.table import Table
 
 from dame import checks
-from dame.cli import documents, later, options, output, tables
-from dame.cli.explain import WHOSE_MEAN
+from dame.cli import documents, options, output, tables
 from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
@@ -91,7 +90,6 @@ def pilot(
     draw = None if plot is None else _artist(plot)
     wanted = compare if compare is not None else (count > 1 or plot is not None)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)
-    later.load_meanwhile("scipy.optimize")  # the planner's, who comes after the reading
     with chosen.open(table, layout) as reduced, output.progress_of("rounds", 1) as progress:
         rivals = _rivals if wanted else (lambda _: [])
         result = run_pilot(reduced, plan_for, coins, count, progress, started, rivals)
@@ -181,7 +179,7 @@ def _show(result: Pilot) -> None:
         ("table", f"{survey.records:,} records of {survey.users:,} users"),
         ("estimate", f"{estimate.value:.6g}, standard error {estimate.standard_error:.3g}"),
         ("95 % interval", f"{low:.6g} to {high:.6g}"),
-        ("true mean", f"{result.true_mean:.6g} (of the users' means; {WHOSE_MEAN[result.plan.brief.weights]})"),
+        ("true mean", f"{result.true_mean:.6g} (of the users' means; {options.WHOSE_MEAN[result.plan.brief.weights]})"),
         (
             "rounds",
             ", ".join(f"{round_.name} {n:,}" for round_, n in zip(result.plan.rounds, estimate.users, strict=True)),

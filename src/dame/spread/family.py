@@ -12,6 +12,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,8 +106,7 @@ def family(narrowest: float = NARROWEST, widest: float = WIDEST, seen: float = S
 
 def bell(width: float, middle: float = 0.0) -> Population:
     """A population shaped like a bell: the users' means by atom, and their shares."""
-    shape, _ = _shapes()[0]
-    return np.clip(middle + width * shape, -1.0, 1.0), _SHARES
+    return np.clip(middle + width * _standardised(_normal()), -1.0, 1.0), _SHARES
 
 
 def _widths(narrowest: float, widest: float) -> Floats:
@@ -172,16 +172,26 @@ def _two_clusters(atoms: int) -> Population:
 @lru_cache(maxsize=1)
 def _shapes() -> tuple[tuple[Floats, float], ...]:
     """Typical shapes with mean 0 and standard deviation 1, each with its prior chance; the bell comes first."""
-    level = np.cumsum(_SHARES) - _SHARES / 2
-    bell, skewed = special.ndtri(level), np.asarray(special.gammaincinv(2.0, level))
+    bell, skewed = _normal(), np.asarray(special.gammaincinv(2.0, _levels()))
     shapes = (
         (bell, 0.3),
-        (special.stdtrit(3.0, level), 0.3),
+        (special.stdtrit(3.0, _levels()), 0.3),
         (skewed, 0.12),
         (-skewed[::-1], 0.12),
         (np.sign(bell) + bell / 5, 0.16),
     )
     return tuple((_standardised(shape), chance) for shape, chance in shapes)
+
+
+@lru_cache(maxsize=1)
+def _normal() -> Floats:
+    """The atoms of a normal law; those who need no other shape need nothing of SciPy, which takes a while to load."""
+    return np.array([NormalDist().inv_cdf(level) for level in _levels().tolist()])
+
+
+def _levels() -> Floats:
+    """The share of users below each atom of a crowd, with half of its own."""
+    return np.asarray(np.cumsum(_SHARES) - _SHARES / 2)
 
 
 def _standardised(shape: ArrayLike) -> Floats:

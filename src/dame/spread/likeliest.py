@@ -8,26 +8,25 @@ which is a lot to know: where nobody is, noise of one sign is cut off.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from dame.device.randomisers import OneBit
+from dame.spread.simplex import best_shares
 
 Floats = NDArray[np.float64]
 
 _PLACES = np.linspace(-1.0, 1.0, 65)
 """Where users may be, besides the borders of all parts."""
-_SURE = 300.0
-"""How much firmer than the firmest observation it is that shares sum to 1."""
-_FAR = 100.0
 _LOOKS = 3
 """The noise depends on the averages themselves, though little: they are taken from the fit before."""
-_HALVINGS = 14
+_PULLS, _CLOSE = 60, 0.002
+"""An end of an interval is found when the misfit exceeds what is allowed by less than this part of it."""
 
 
 class Part(NamedTuple):
@@ -43,13 +42,15 @@ class Part(NamedTuple):
 class Likeliest:
     """The likeliest population: the places where users may be, their shares, and the observations it came from.
 
-    `features` and `observed` are the averages by place and as observed, in units of their noise.
+    `features` and `observed` are the averages by place and as observed, in units of their noise. Since shares sum to 1,
+    the misfit of any others is x·Cx with the `curvature` C.
     """
 
     places: Floats
     shares: Floats
     features: Floats
     observed: Floats
+    curvature: Floats
 
     @property
     def mean(self) -> float:
@@ -85,55 +86,51 @@ class Likeliest:
 
         Averages over parts leave open where within a part users are; this settles for the narrowest of those that fit.
         """
-        # T/F - F, squared and halved, is -T up to a constant and T²/(2F²), which is next to nothing.
-        cost = strength * np.abs(self.places - self.mean) / _FAR
-        return replace(self, shares=self._solve([(cost, -_FAR)]))
+        return replace(
+            self, shares=best_shares(self.curvature, strength * np.abs(self.places - self.mean), self.shares)
+        )
 
     def interval(self, most: float) -> tuple[float, float]:
         """The means of all populations whose misfit exceeds that of the likeliest by no more than `most`.
 
         With the square of a normal quantile this is the profile likelihood interval.
         """
-        low, high = (self._end(side, most) for side in (-1.0, 1.0))
-        return low, high
+        return self._end(-1, most), self._end(1, most)
 
-    def _end(self, side: float, most: float) -> float:
-        """How far the mean can be moved to one side: by doubling, then by halving."""
-        limit = self._misfit(self.shares) + most
-        inside, outside = 0.0, abs(side - self.mean)
-        step = 1.0 / float(np.max(self.features))
-        while step < outside:
-            if self._misfit_at(self.mean + side * step) > limit:
-                outside = step
-                break
-            inside, step = step, 2 * step
-        else:
-            if self._misfit_at(side) <= limit:
-                return side
-        for _ in range(_HALVINGS):
-            middle = (inside + outside) / 2
-            if self._misfit_at(self.mean + side * middle) > limit:
-                outside = middle
-            else:
-                inside = middle
-        return self.mean + side * outside
-
-    def _misfit_at(self, mean: float) -> float:
-        """The smallest misfit of a population with this mean."""
-        firm = _SURE * float(np.max(self.features))
-        return self._misfit(self._solve([(firm * self.places, firm * mean)]))
+    def _end(self, side: int, most: float) -> float:
+        """How far the mean can be moved to one side: as far as the pull does that costs just as much."""
+        corner, least = -1 if side > 0 else 0, self._misfit(self.shares)
+        if self.curvature[corner, corner] <= least + most:
+            return float(side)  # everybody may be there
+        near, far = _Pulled(0.0, self.mean, 0.0), _Pulled(math.inf, side, math.inf)
+        shares, pull = self.shares, math.sqrt(most) * float(np.max(self.features))
+        for _ in range(_PULLS):
+            shares = best_shares(self.curvature, -side * pull * self.places, shares)
+            now = _Pulled(pull, float(shares @ self.places), self._misfit(shares) - least)
+            near, far = (now, far) if now.excess <= most else (near, now)
+            if far.excess <= (1 + _CLOSE) * most:
+                return far.mean
+            pull = _next_pull(now, near, far, most)
+        # The mean jumps at some pull, because nobody was asked about some part: every mean between fits as a mixture.
+        return float(np.interp(most, (near.excess, far.excess), (near.mean, far.mean)))
 
     def _misfit(self, shares: Floats) -> float:
         return float(np.sum((self.features @ shares - self.observed) ** 2))
 
-    def _solve(self, further: Sequence[tuple[Floats, float]] = ()) -> Floats:
-        """The shares that fit best, with further observations."""
-        firm = _SURE * float(np.max(self.features))
-        rows = [self.features, np.full((1, len(self.places)), firm), *(row[None, :] for row, _ in further)]
-        values = np.array([firm, *(value for _, value in further)])
-        both = np.concatenate([self.observed, values])
-        shares, _ = optimize.nnls(np.vstack(rows), both, maxiter=100 * len(self.places))
-        return np.asarray(shares / shares.sum())
+
+class _Pulled(NamedTuple):
+    """What a reward for a mean farther to one side leads to: that mean, at the cost of an excess of the misfit."""
+
+    pull: float
+    mean: float
+    excess: float
+
+
+def _next_pull(now: _Pulled, near: _Pulled, far: _Pulled, most: float) -> float:
+    """The pull to try next between one that is too weak and one that is too strong."""
+    # As if the misfit were a parabola, which it nearly is; a little beyond, to end on the far side.
+    likely = now.pull * math.sqrt((1 + _CLOSE / 2) * most / max(now.excess, most / 100))
+    return likely if near.pull < likely < far.pull else (near.pull + far.pull) / 2
 
 
 def likeliest(parts: Sequence[Part], noise: OneBit) -> Likeliest:
@@ -141,13 +138,14 @@ def likeliest(parts: Sequence[Part], noise: OneBit) -> Likeliest:
     left, right, observed, reports = (np.array(column, dtype=np.float64) for column in zip(*parts, strict=True))
     places = np.unique(np.concatenate([_PLACES, left, right]))
     passed = np.clip((places - left[:, None]) / (right - left)[:, None], 0.0, 1.0)
-    expected, found = np.full(len(parts), 0.5), None
+    expected, shares = np.full(len(parts), 0.5), None
     for _ in range(_LOOKS):
         error = np.sqrt(np.array([noise.variance(float(place)) for place in expected]) / reports)
-        found = Likeliest(
-            places=places, shares=np.zeros(len(places)), features=passed / error[:, None], observed=observed / error
-        )
-        found = replace(found, shares=found._solve())
-        expected = passed @ found.shares
-    assert found is not None
-    return found
+        apart = (passed - observed[:, None]) / error[:, None]
+        curvature = apart.T @ apart
+        shares = best_shares(curvature, np.zeros(len(places)), shares)
+        expected = passed @ shares
+    assert shares is not None
+    return Likeliest(
+        places=places, shares=shares, features=passed / error[:, None], observed=observed / error, curvature=curvature
+    )

@@ -72,11 +72,13 @@ class Tail:
 class Sight:
     """What was seen of the users: the likeliest population, and the window that holds the many.
 
-    `tail` is the standard error of an excess in a tail of length 1/2, with all users of the study: parts have their
-    users in proportion to their lengths, so that it grows with the root of the length.
+    `gathered` is the population whose users are as close together as what was heard allows. `tail` is the standard
+    error of an excess in a tail of length 1/2, with all users of the study: parts have their users in proportion to
+    their lengths, so that it grows with the root of the length.
     """
 
     population: Likeliest
+    gathered: Likeliest
     left: float
     right: float
     tail: float
@@ -97,15 +99,29 @@ class Sight:
         return Tail(length=length, excess=excess, error=math.sqrt(2 * length) * self.tail)
 
 
-def next_borders(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> Borders:
-    """The borders of the parts to ask about, after what was heard of others, in a study of so many users.
+def sight(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> Sight:
+    """What was seen by what was heard of some parts, in a study of so many users.
 
     The many are spread by no less and no more than the `widths`.
     """
-    if not parts:
-        return EIGHTHS
-    seen, many = _look(parts, noise, users, widths)
-    left, right = seen.tails(many)
+    error = 2 * math.sqrt(noise.variance(0.5) / sum(part.reports for part in parts))
+    population = likeliest(parts, noise)
+    many = population.gathered(_GATHERED / error)
+    middle = many.median
+    width = min(max(many.width_around(middle, _NEAR), widths[0]), widths[1])
+    half = min(_REACH * math.hypot(width, _LOCATED * error), _WIDEST)
+    return Sight(
+        population=population,
+        gathered=many,
+        left=-_cut(half - middle),
+        right=_cut(half + middle),
+        tail=math.sqrt(noise.variance(0.0) / users),
+    )
+
+
+def next_borders(seen: Sight) -> Borders:
+    """The borders of the parts to ask about, after what was seen."""
+    left, right = seen.tails(seen.gathered)
     lengths = (left.length, seen.right - seen.left, right.length)
     counts = min(_counts(lengths), key=lambda counts: _error(counts, lengths, (left.watch, 1.0, right.watch)))
     ends = (-1.0, seen.left, seen.right, 1.0)
@@ -113,27 +129,10 @@ def next_borders(parts: Sequence[Part], noise: OneBit, users: float, widths: Wid
     return tuple(on_grid(border) for border in np.concatenate([*stretches, [1.0]]))
 
 
-def sight(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> Sight:
-    """What was seen of so many users, spread by no less and no more than the widths."""
-    return _look(parts, noise, users, widths)[0]
-
-
 def trimmed_mean(seen: Sight) -> float:
     """The mean of the likeliest population, less what of its tails is taken for noise."""
     left, right = (tail.trimmed(seen.plain) for tail in seen.tails(seen.population))
     return seen.population.mean + left - right
-
-
-def _look(parts: Sequence[Part], noise: OneBit, users: float, widths: Widths) -> tuple[Sight, Likeliest]:
-    """What was seen, and the population whose users are gathered as closely as what was heard allows."""
-    error = 2 * math.sqrt(noise.variance(0.5) / sum(part.reports for part in parts))
-    population = likeliest(parts, noise)
-    many = population.gathered(_GATHERED / error)
-    middle = many.median
-    width = min(max(many.width_around(middle, _NEAR), widths[0]), widths[1])
-    half = min(_REACH * math.hypot(width, _LOCATED * error), _WIDEST)
-    left, right = -_cut(half - middle), _cut(half + middle)
-    return Sight(population=population, left=left, right=right, tail=math.sqrt(noise.variance(0.0) / users)), many
 
 
 def _counts(lengths: tuple[float, float, float]) -> Iterator[tuple[int, int, int]]:

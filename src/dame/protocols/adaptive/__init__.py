@@ -81,19 +81,18 @@ class Adaptive(Protocol):
         """
         checks.whole("max_rounds", max_rounds, 1, MOST_ROUNDS)
         checks.positive("failure", failure, 0.1)
-        details = {"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)}
         if survey is not None:
-            return self._surveyed(brief, max_rounds, failure, checks.positive("survey", survey, 0.5), details)
+            return self._surveyed(brief, max_rounds, failure, checks.positive("survey", survey, 0.5))
         if brief.users_differ:
             rounds, outlook = differing.plan_rounds(brief, max_rounds)
             promise = forecast(brief, outlook.average)
             notes = differing.notes(brief, outlook)
-            return Plan(protocol=self.name, brief=brief, rounds=rounds, forecast=promise, details=details, notes=notes)
+            return Plan(protocol=self.name, brief=brief, rounds=rounds, forecast=promise, notes=notes)
         design = best_design(brief, max_rounds, failure)
         promise = forecast(brief, design.outcome, design.failure)
-        return Plan(protocol=self.name, brief=brief, rounds=design.rounds, forecast=promise, details=details)
+        return Plan(protocol=self.name, brief=brief, rounds=design.rounds, forecast=promise, details=_details(brief))
 
-    def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float, details: dict[str, float]) -> Plan:
+    def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float) -> Plan:
         """A plan that begins with a survey of sizes; the rounds after it stand for what they will be."""
         if brief.users_differ:
             raise InvalidInput("survey", share, "absent where users differ: sizes are not used there")
@@ -103,7 +102,7 @@ class Adaptive(Protocol):
             brief=brief,
             rounds=(sizes_survey.survey_round(brief, share), *sizes_survey.scaled(design.rounds, 1 - share)),
             forecast=forecast(brief, design.outcome, design.failure),
-            details={**details, sizes_survey.FAILURE_DETAIL: failure},
+            details={**_details(brief), sizes_survey.FAILURE_DETAIL: failure},
             notes=("the rounds after the survey are designed for the sizes that it finds; foretold for those assumed",),
         )
 
@@ -127,6 +126,11 @@ class Adaptive(Protocol):
         if plan.brief.users_differ:
             return differing.estimate(plan, tallies)
         return _estimate(plan, tallies, TRUST)
+
+
+def _details(brief: Brief) -> dict[str, float]:
+    """How far from the information limit one bit would stay, if users had one mean, and it were known."""
+    return {"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)}
 
 
 def _question(plan: Plan, tallies: Sequence[Tally], trust: float) -> Question:

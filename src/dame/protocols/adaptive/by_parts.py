@@ -56,8 +56,7 @@ def question(plan: Plan, tallies: Sequence[Tally]) -> PartMeasure:
     """Parts that were planned, or that follow from what was heard."""
     index, round_ = len(tallies), plan.rounds[len(tallies)]
     assert isinstance(round_, PartRound)
-    borders = round_.borders or next_borders(heard(tallies), *_asked(plan, tallies))
-    return round_.ask(plan.brief, index, borders)
+    return round_.ask(plan.brief, index, round_.borders or _learnt(plan, tallies))
 
 
 def estimate(plan: Plan, tallies: Sequence[Tally]) -> Estimate:
@@ -97,6 +96,12 @@ def _parts(tally: Tally) -> Iterator[Part]:
             yield Part(left, right, asked.noise.debias(ones / reports), reports)
 
 
+def _learnt(plan: Plan, tallies: Sequence[Tally]) -> Borders:
+    """The borders that follow from what was heard, if anybody was."""
+    parts = heard(tallies)
+    return next_borders(sight(parts, *_asked(plan, tallies))) if parts else EIGHTHS
+
+
 def _asked(plan: Plan, tallies: Sequence[Tally]) -> tuple[OneBit, float, Widths]:
     """The noise of the bits, all users of the study, and how widely they may be spread."""
     users = max(sum(tally.reports for tally in tallies), plan.users)
@@ -128,11 +133,12 @@ def _played(
     """The squared errors after each round of a study."""
     values, weights = crowd
     parts: list[Part] = []
-    errors = []
+    errors, borders = [], EIGHTHS
     for number, share in enumerate(shares, start=1):
-        borders = next_borders(parts, noise, users, widths)
         parts += _noisy(borders, crowd, noise, users * share, rng)
-        errors.append((_mean(sight(parts, noise, users, widths), number) - float(weights @ values)) ** 2)
+        seen = sight(parts, noise, users, widths)
+        errors.append((_mean(seen, number) - float(weights @ values)) ** 2)
+        borders = next_borders(seen)
     return errors
 
 
