@@ -54,6 +54,7 @@ class SparkTable:
         with _setting(session, _FEWER_PARTITIONS, "true"), _named(records) as name:
             reduced = session.sql(how.query(name))
             self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
+            self._people = self._packets.select("people")
         self._survey: Survey | None = None
 
     def survey(self) -> Survey:
@@ -68,7 +69,7 @@ class SparkTable:
         """The tally of each question, in one pass over the people."""
         parts = [[Tally.zero(one.question).to_json() for one in asked]]
         with _setting(self._packets.sparkSession, BATCH_SETTING, str(PACKETS_AT_ONCE)):
-            parts += collected(self._packets.select("people"), partial(_tallies, tuple(asked)))
+            parts += collected(self._people, partial(_tallies, tuple(asked)))
         columns = zip(asked, zip(*parts, strict=True), strict=True)
         return [merged(Tally.from_json(part, one.question) for part in listed) for one, listed in columns]
 
