@@ -88,8 +88,8 @@ def mean_weight(measure: Measure, sizes: Sizes) -> float:
 
 def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.intp] | int = 0) -> Floats:
     """The place of each person in the window, in [0, 1], given the arm that each (or everybody) is in."""
-    windows = np.array([measure.window(arm) for arm in range(measure.arms)])
-    centre, left, right = windows[arms].T
+    ends = np.array([measure.window(arm) for arm in range(measure.arms)]).T
+    centre, left, right = (column[arms] for column in ends)
     z = weights(measure, sizes)
     z *= means - centre
     z -= left
@@ -100,3 +100,13 @@ def positions(measure: Measure, sizes: Ints, means: Floats, arms: NDArray[np.int
 def grid_points(places: Floats, steps: int) -> Ints:
     """The nearest of the grid points 0 … steps to each place in [0, 1]."""
     return np.floor(places * steps + 0.5).astype(np.int64)
+
+
+def sum_of_squares(values: Ints) -> int:
+    """The exact sum of squares of integers below 2^52 in magnitude, without overflow."""
+    # With v = a·2^26 + b, every sum of up to 2^10 products of halves stays below 2^63.
+    upper, lower = values >> 26, values & (2**26 - 1)
+    starts = np.arange(0, len(values), 2**10)
+    parts = (np.add.reduceat(product, starts) for product in (upper * upper, upper * lower, lower * lower))
+    high, cross, low = (sum(map(int, part)) for part in parts) if len(values) else (0, 0, 0)
+    return (high << 52) + (cross << 27) + low

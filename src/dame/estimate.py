@@ -49,6 +49,14 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A study that was played: its estimate, and the tally of every round."""
+
+    estimate: Estimate
+    tallies: tuple[Tally, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What one round of measuring says about the mean on the inner scale."""
 

@@ -19,21 +19,13 @@ from dame import checks, crowd
 from dame.device.exact import WORD
 from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
-from dame.estimate import Estimate, to_units
+from dame.estimate import Estimate, Played, to_units
 from dame.plans import Plan
 from dame.population import USERS_AT_ONCE, Chunk, Population, Reporting
 from dame.protocols import next as next_step
 from dame.tally import Tally
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
-    """A study that was played: its estimate, and the tally of every round."""
-
-    estimate: Estimate
-    tallies: tuple[Tally, ...]
 
 
 def run(plan: Plan, population: Population, seed: int | None = None) -> Estimate:
@@ -159,7 +151,7 @@ def _laplace_tally(question: Measure, noise: DiscreteLaplace, group: Iterable[Ch
             values = block + _fast_discrete_laplace(noise.scale, len(block), rng)
             np.clip(values, -noise.reach, noise.steps + noise.reach, out=values)
             total += int(values.sum())
-            squares += sum_of_squares(values)
+            squares += crowd.sum_of_squares(values)
         users += chunk.users
     return Tally(question=question, reports=users, sums=(total, squares))
 
@@ -179,16 +171,6 @@ def _fast_discrete_laplace(scale: int, count: int, rng: Generator) -> Ints:
     # The whole part of an exponential variable of mean `scale` is geometric, and the difference of two such is the law.
     one, other = np.floor(rng.standard_exponential((2, count)) * scale)
     return np.asarray(one - other, dtype=np.int64)
-
-
-def sum_of_squares(values: Ints) -> int:
-    """The exact sum of squares of integers below 2^52 in magnitude, without overflow."""
-    # With v = a·2^26 + b, every sum of up to 2^10 products of halves stays below 2^63.
-    upper, lower = values >> 26, values & (2**26 - 1)
-    starts = np.arange(0, len(values), 2**10)
-    parts = (np.add.reduceat(product, starts) for product in (upper * upper, upper * lower, lower * lower))
-    high, cross, low = (sum(map(int, part)) for part in parts) if len(values) else (0, 0, 0)
-    return (high << 52) + (cross << 27) + low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

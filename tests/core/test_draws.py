@@ -18,13 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dame import crowd
 from dame.device.answer import respond
 from dame.device.exact import WORD
 from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
 from dame.population import Chunk
-from dame.simulation import draw_tally, sum_of_squares
+from dame.simulation import draw_tally
 from dame.tally import Tally
 from tests.chances import FALSE_ALARM, POWER, normal_p_value, p_value, power
 from tests.device.sources import SeededCoins, StuckCoins
@@ -335,10 +336,10 @@ def test_the_ones_of_many_people_are_binomial():
 
 @given(st.lists(st.integers(-(2**52), 2**52), max_size=60))
 def test_sum_of_squares_is_exact(values):
-    assert sum_of_squares(np.array(values, dtype=np.int64)) == sum(value * value for value in values)
+    assert crowd.sum_of_squares(np.array(values, dtype=np.int64)) == sum(value * value for value in values)
 
 
 @pytest.mark.parametrize("value", [2**52 - 1, -(2**52), 2**26, -(2**26) - 1, -1, 0])
 @pytest.mark.parametrize("count", [1, 1023, 1024, 1025, 5000])
 def test_sum_of_squares_is_exact_for_many_extremes(value, count):
-    assert sum_of_squares(np.full(count, value)) == count * value * value
+    assert crowd.sum_of_squares(np.full(count, value)) == count * value * value

@@ -10,9 +10,8 @@ from functools import partial
 
 from dame.engines.study import ReducedTable, play
 from dame.engines.survey import Survey
-from dame.estimate import to_units
+from dame.estimate import Played, to_units
 from dame.plans import Plan
-from dame.simulation import Played
 
 Progress = Callable[[int], None]
 

@@ -8,10 +8,9 @@ from typing import Protocol
 from dame import checks
 from dame.engines.answers import Asked
 from dame.engines.survey import Survey
-from dame.estimate import Estimate
+from dame.estimate import Estimate, Played
 from dame.plans import Plan
 from dame.protocols import next as next_step
-from dame.simulation import Played
 from dame.tally import Tally
 
 MOST_REPETITIONS = 10**6

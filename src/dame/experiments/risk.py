@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.estimate import read_measure
+from dame.estimate import Played, read_measure
 from dame.experiments.base import Task
 from dame.experiments.style import AUTHORS
 from dame.experiments.tidy import Row, Value
@@ -17,7 +17,7 @@ from dame.laws import rademacher
 from dame.plans import MeasureRound, Plan
 from dame.population import Population
 from dame.protocols import plan as make_plan
-from dame.simulation import Played, missed, play
+from dame.simulation import missed, play
 from dame.sizes import Sizes
 
 ALPHA = 22 / 35
