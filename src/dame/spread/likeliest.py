@@ -139,8 +139,10 @@ def likeliest(parts: Sequence[Part], noise: OneBit) -> Likeliest:
     places = np.unique(np.concatenate([_PLACES, left, right]))
     passed = np.clip((places - left[:, None]) / (right - left)[:, None], 0.0, 1.0)
     expected, shares = np.full(len(parts), 0.5), None
+    ends, middle = noise.variance(0.0), noise.variance(0.5)
     for _ in range(_LOOKS):
-        error = np.sqrt(np.array([noise.variance(float(place)) for place in expected]) / reports)
+        # The variance of a bit is a parabola in its chance.
+        error = np.sqrt((ends + 4 * (middle - ends) * expected * (1 - expected)) / reports)
         apart = (passed - observed[:, None]) / error[:, None]
         curvature = apart.T @ apart
         shares = best_shares(curvature, np.zeros(len(places)), shares)

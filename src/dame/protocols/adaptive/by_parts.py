@@ -133,12 +133,12 @@ def _played(
     """The squared errors after each round of a study."""
     values, weights = crowd
     parts: list[Part] = []
-    errors, borders = [], EIGHTHS
+    errors: list[float] = []
+    seen: Sight | None = None
     for number, share in enumerate(shares, start=1):
-        parts += _noisy(borders, crowd, noise, users * share, rng)
+        parts += _noisy(EIGHTHS if seen is None else next_borders(seen), crowd, noise, users * share, rng)
         seen = sight(parts, noise, users, widths)
         errors.append((_mean(seen, number) - float(weights @ values)) ** 2)
-        borders = next_borders(seen)
     return errors
 
 
