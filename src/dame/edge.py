@@ -26,26 +26,30 @@ Ints = NDArray[np.int64]
 
 def answer_many(question: Question, sizes: Ints, means: Floats, words: Words | None = None) -> Bytes:
     """One encoded report a row, drawn with secure coins unless others are given (for tests)."""
-    return encoded(question, _payloads(question, sizes, means, SecureWords() if words is None else words))
+    return encoded(question, payloads(question, sizes, means, words))
 
 
-def encoded(question: Question, payloads: Bytes) -> Bytes:
+def encoded(question: Question, values: Bytes) -> Bytes:
     """The reports whose values are given as bytes: a row of each names its question first."""
-    reports = np.empty((len(payloads), report_bytes(question)), dtype=np.uint8)
+    reports = np.empty((len(values), report_bytes(question)), dtype=np.uint8)
     reports[:, :TAG_BYTES] = np.frombuffer(question_tag(question), dtype=np.uint8)
-    reports[:, TAG_BYTES:] = payloads
+    reports[:, TAG_BYTES:] = values
     return reports
 
 
 def tally_reports(question: Question, reports: Bytes) -> Tally:
     """The tally of encoded reports, one a row; a row that no device could have sent is a RejectedReport."""
-    payloads = checked_payloads(question, reports)
+    return tally_payloads(question, checked_payloads(question, reports))
+
+
+def tally_payloads(question: Question, rows: Bytes) -> Tally:
+    """The tally of values as bytes, one a row, all of which devices could have sent."""
     if isinstance(question, Vote):
-        ones = count_reports(payloads, question.bins)
-        return Tally(question=question, reports=len(payloads), sums=tuple(ones.tolist()))
+        ones = count_reports(rows, question.bins)
+        return Tally(question=question, reports=len(rows), sums=tuple(ones.tolist()))
     if isinstance(question.noise, OneBit):
-        return _bit_tally(question, payloads[:, 0])
-    values = _laplace_values(payloads)
+        return _bit_tally(question, rows[:, 0])
+    values = _laplace_values(rows)
     return Tally(question=question, reports=len(values), sums=(int(values.sum()), crowd.sum_of_squares(values)))
 
 
@@ -56,23 +60,25 @@ def checked_payloads(question: Question, reports: Bytes) -> Bytes:
     tags = np.ascontiguousarray(reports[:, :TAG_BYTES]).view(np.uint64)  # as one number each: compared twice as fast
     if (tags != np.frombuffer(question_tag(question), np.uint64)).any():
         raise RejectedReport("question", "a report answers another question")
-    payloads = np.ascontiguousarray(reports[:, TAG_BYTES:])
-    if not _within_range(question, payloads):
+    rows = np.ascontiguousarray(reports[:, TAG_BYTES:])
+    if not _within_range(question, rows):
         raise RejectedReport("range", "a report has a value outside the range of this question")
-    return payloads
+    return rows
 
 
-def _within_range(question: Question, payloads: Bytes) -> bool:
+def _within_range(question: Question, rows: Bytes) -> bool:
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
-        values, (low, high) = _laplace_values(payloads), value_range(question)
+        values, (low, high) = _laplace_values(rows), value_range(question)
         return not len(values) or bool(low <= values.min() and values.max() <= high)
     if isinstance(question, PlaceVote):
-        return bool(np.isin(payloads[:, 0], 1 << np.arange(question.bins)).all())
+        return bool(np.isin(rows[:, 0], 1 << np.arange(question.bins)).all())
     padding = question.report_bits % 8  # bits beyond the last one, in the last byte, must be 0
-    return not padding or not (payloads[:, -1] >> padding).any()
+    return not padding or not (rows[:, -1] >> padding).any()
 
 
-def _payloads(question: Question, sizes: Ints, means: Floats, words: Words) -> Bytes:
+def payloads(question: Question, sizes: Ints, means: Floats, words: Words | None = None) -> Bytes:
+    """The values of reports as bytes, one a row, drawn as those of `answer_many`; they do not name their question."""
+    words = SecureWords() if words is None else words
     if isinstance(question, PlaceVote):
         return _places(question, means, words)[:, None]
     if isinstance(question, Vote):
@@ -132,8 +138,8 @@ def _bit_tally(question: Measure, values: Bytes) -> Tally:
     return Tally.of_arms(question, [(zeros + ones, ones) for zeros, ones in counts])
 
 
-def _laplace_values(payloads: Bytes) -> Ints:
-    wide = np.zeros((len(payloads), 8), dtype=np.uint8)
-    wide[:, : payloads.shape[1]] = payloads
+def _laplace_values(rows: Bytes) -> Ints:
+    wide = np.zeros((len(rows), 8), dtype=np.uint8)
+    wide[:, : rows.shape[1]] = rows
     # Left-aligned in 64 bits, an arithmetic shift brings the sign along.
-    return np.asarray(wide.view(">i8").astype(np.int64).reshape(-1) >> 8 * (8 - payloads.shape[1]))
+    return np.asarray(wide.view(">i8").astype(np.int64).reshape(-1) >> 8 * (8 - rows.shape[1]))

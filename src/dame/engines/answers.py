@@ -15,7 +15,7 @@ from dame.device.assignment import round_borders
 from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import report_bytes
-from dame.edge import Bytes, answer_many, encoded, noisy_points, tally_reports
+from dame.edge import Bytes, encoded, noisy_points, payloads, tally_payloads
 from dame.engines.keyed import Keys, Lanes, NextWords, coin_keys
 from dame.engines.keyed_laplace import discrete_laplace
 from dame.engines.people import Hashes, People
@@ -57,21 +57,25 @@ class Asked:
 
     def reports(self, people: People) -> Iterator[tuple[People, Bytes]]:
         """Those of the people who are asked, and the encoded report of each, in pieces of bounded memory."""
+        for piece, values in self._answers(people):
+            yield piece, encoded(self.question, values)
+
+    def tally(self, people: People) -> Tally:
+        """The tally of their reports, which need not name their question for that."""
+        tallies = (tally_payloads(self.question, values) for _, values in self._answers(people))
+        return merged([Tally.zero(self.question), *tallies])
+
+    def _answers(self, people: People) -> Iterator[tuple[People, Bytes]]:
         asked = people.chosen(self._chosen(people.hashes))
         step = max(BYTES_AT_ONCE // report_bytes(self.question), 1)
         for start in range(0, len(asked), step):
             piece = asked.chosen(slice(start, start + step))
-            yield piece, self._answers(piece)
+            yield piece, self._values(piece)
 
-    def tally(self, people: People) -> Tally:
-        """The tally of their reports."""
-        tallies = (tally_reports(self.question, reports) for _, reports in self.reports(people))
-        return merged([Tally.zero(self.question), *tallies])
-
-    def _answers(self, people: People) -> Bytes:
+    def _values(self, people: People) -> Bytes:
         if self.seed is None:
-            return answer_many(self.question, people.sizes, people.means)
-        return _keyed_reports(self.question, people, coin_keys(self.seed, self.question, self.repetition))
+            return payloads(self.question, people.sizes, people.means)
+        return _keyed_values(self.question, people, coin_keys(self.seed, self.question, self.repetition))
 
     def _chosen(self, hashes: Hashes) -> np.ndarray:
         if self.repetition:
@@ -87,14 +91,14 @@ def tally_all(asked: Sequence[Asked], parts: Iterable[People]) -> list[Tally]:
     return tallies
 
 
-def _keyed_reports(question: Question, people: People, keys: Keys) -> Bytes:
+def _keyed_values(question: Question, people: People, keys: Keys) -> Bytes:
     lanes = Lanes(keys, people.hashes)
     if isinstance(question, Vote) and not isinstance(question, PlaceVote):
-        return encoded(question, _keyed_votes(question, people, lanes))
+        return _keyed_votes(question, people, lanes)
     if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
         drawn = discrete_laplace(lanes, question.noise.scale)
-        return encoded(question, noisy_points(question, people.sizes, people.means, drawn))
-    return answer_many(question, people.sizes, people.means, NextWords(lanes))
+        return noisy_points(question, people.sizes, people.means, drawn)
+    return payloads(question, people.sizes, people.means, NextWords(lanes))
 
 
 def _keyed_votes(question: Vote, people: People, lanes: Lanes) -> Bytes:
