@@ -14,6 +14,7 @@ Tables are made in the folder once and kept there.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -132,7 +133,8 @@ def pilot_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     whole, bare, tenth, thin = (best(runs) for runs in taking_turns(contestants, arguments.rounds))
     query, name = float(bare.printed), f"`dame pilot`, {records:.0e} records of {users:.0e} users"
     yield time_figure(f"{name} / the bare group-by as a process", whole.seconds, bare.seconds, 1.5)
-    yield time_figure(f"{name} / the bare query alone", whole.seconds, query, 1.5)
+    yield time_figure("both by their own clocks, without the start of Python", own_seconds(whole), query, 1.5)
+    yield time_figure("the process / the bare query by its own clock", whole.seconds, query, 1.5)
     yield time_figure(
         "the same in processor time, which a busy machine disturbs less", whole.processor, bare.processor, 1.5
     )
@@ -146,6 +148,11 @@ def pilot_process(table: Path, *engine: str) -> Run:
     """A call of dame pilot."""
     words = ["--user", "user", "--value", "value", "--bounds", str(LOW), str(HIGH), "--alpha", "1", "--seed", "1"]
     return process("-m", "dame", "pilot", str(table), *words, *(engine or ("--memory-limit", MEMORY_LIMIT)), "--json")
+
+
+def own_seconds(pilot: Run) -> float:
+    """What a pilot says that it took: from its options to the estimate, the loading of DuckDB included."""
+    return float(json.loads(pilot.printed)["seconds"])
 
 
 def bare_process(table: Path) -> Run:

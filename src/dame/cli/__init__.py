@@ -34,7 +34,7 @@ def _settle() -> None:
     # Matrices are small here: threads that share the work on one would wait for each other most of the time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Most objects are code that stays: to search through them while modules are loaded frees nothing.
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
 
 
 def _leave(code: int) -> NoReturn:
