@@ -144,7 +144,7 @@ class InsideReduction(CleanReduction):
 
     def aggregates(self) -> list[tuple[str, str]]:
         """Fourth step, for each key: how many records, and the sum of the grid steps."""
-        # To find that none of 100 million values is outside takes more than half a second (docs/scale.md).
+        # To find that no value is outside takes a twentieth of the time (docs/scale.md).
         return [(total, name) for total, name in super().aggregates() if name != "outside"]
 
     def _counts(self) -> list[str]:
