@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,7 @@ BOUNDS_KEYS = {"lower", "lower_at", "upper", "m_tilde", "phi", "constants"}
 ESTIMATE_KEYS = {"estimate", "interval", "standard_error", "users", "true_mean", "records", "seconds"}
 
 MAIN = "from dame.cli import main; main()"
+FULL = Path("/dev/full")
 
 
 def command(*words: str, code: str = MAIN) -> subprocess.CompletedProcess[str]:
@@ -249,6 +251,7 @@ def test_the_entry_point_exits_with_2_and_one_line_on_wrong_input():
 
 HIDE = """
 import sys
+from pathlib import Path
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
@@ -282,6 +285,23 @@ def test_a_reader_that_leaves_early_is_no_error():
     )
     os.close(writer)
     assert process.stderr == ""
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full, a disk that is always full, of Linux")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_a_full_disk_loses_is_an_error(unbuffered):
+    with FULL.open("w") as full:
+        process = subprocess.run(
+            [sys.executable, "-c", MAIN, "plan", "--users", "10", *BRIEF.split(), "--protocol", "one-bit", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    assert process.stderr == "dame: file: No space left on device\n"
+    assert process.returncode == 1
 
 
 def test_interrupting_a_command_leaves_no_traceback(dame_call, monkeypatch):

@@ -40,7 +40,7 @@ def _settle() -> None:
 def _leave(code: int) -> NoReturn:
     """Ends the process, but does not take apart what the system frees at once: that would take a tenth of a second."""
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # nobody reads it any more
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError):  # what matters was written, or that it was not is told
             stream.flush()
     os._exit(code)

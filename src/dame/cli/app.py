@@ -77,6 +77,8 @@ def run(arguments: list[str]) -> int:
     """The exit code of one call: 0 done, 2 wrong usage or input (one line, no traceback), 1 anything else."""
     try:
         outcome = _app_for(arguments)(arguments, prog_name="dame", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here a full disk is still told
         return outcome if isinstance(outcome, int) else DONE
     except typer.Exit as stop:
         return stop.exit_code
@@ -86,8 +88,14 @@ def run(arguments: list[str]) -> int:
         return _complain(str(problem), FAILED)
     except DameError as problem:
         return _complain(str(problem), USAGE)
+    except BrokenPipeError:  # the reader, such as `head`, had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except OSError as problem:
-        return _complain(f"{problem.filename or 'file'}: {problem.strerror or problem}", _os_code(problem))
+        return _complain(
+            f"{problem.filename or 'file'}: {problem.strerror or problem}",
+            USAGE if isinstance(problem, _WRONG_PATHS) else FAILED,
+        )
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
     except _UsageProblem as problem:
@@ -100,13 +108,6 @@ def _usage_problem(problem: Exception) -> int:
         typer.echo(message)
         return USAGE
     return _complain(" ".join(message.split()), USAGE)
-
-
-def _os_code(problem: OSError) -> int:
-    if isinstance(problem, BrokenPipeError):  # the reader, such as `head`, had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    return USAGE if isinstance(problem, _WRONG_PATHS) else FAILED
 
 
 def _complain(sentence: str, code: int) -> int:
