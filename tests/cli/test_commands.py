@@ -251,7 +251,6 @@ def test_the_entry_point_exits_with_2_and_one_line_on_wrong_input():
 
 HIDE = """
 import sys
-from pathlib import Path
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
