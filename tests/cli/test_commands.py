@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -271,17 +272,24 @@ def test_without_its_extra_the_command_says_what_to_install(hidden):
     assert call.stderr == "dame: the command line needs the extra 'cli': pip install 'dame-ldp[cli]'\n"
 
 
-def test_a_reader_that_leaves_early_is_no_error():
-    reader, writer = os.pipe()
-    os.close(reader)
-    process = subprocess.run(
+def plan_written_to(where: int | IO[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """A plan as JSON, on a standard output of its own."""
+    return subprocess.run(
         [sys.executable, "-c", MAIN, "plan", "--users", "10", *BRIEF.split(), "--protocol", "one-bit", "--json"],
-        stdout=writer,
+        stdout=where,
         stderr=subprocess.PIPE,
         text=True,
         timeout=120,
+        env={**os.environ, **environment},
         check=False,
     )
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_early_is_no_error(unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = plan_written_to(writer, PYTHONUNBUFFERED=unbuffered)
     os.close(writer)
     assert process.stderr == ""
 
@@ -290,15 +298,7 @@ def test_a_reader_that_leaves_early_is_no_error():
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_a_full_disk_loses_is_an_error(unbuffered):
     with FULL.open("w") as full:
-        process = subprocess.run(
-            [sys.executable, "-c", MAIN, "plan", "--users", "10", *BRIEF.split(), "--protocol", "one-bit", "--json"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=120,
-            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-            check=False,
-        )
+        process = plan_written_to(full, PYTHONUNBUFFERED=unbuffered)
     assert process.stderr == "dame: file: No space left on device\n"
     assert process.returncode == 1
 
