@@ -69,6 +69,25 @@ def test_no_other_population_fits_better(seed):
             assert best(moved) == pytest.approx(misfit(found.shares) + Z2, abs=0.05)
 
 
+@pytest.mark.parametrize("means", [np.full(4, 0.5), np.array([-1.0, 1.0, 1.0]), np.linspace(-0.9, 0.7, 50)])
+@pytest.mark.parametrize("reports", [30, 1000, 100_000])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_ends_of_an_interval_fit_just_as_well_as_is_allowed(means, reports, seed):
+    """The best fit with the mean at an end, by least squares that are not negative."""
+    found = likeliest(heard(means, EIGHTHS, reports, np.random.default_rng(seed)), NOISE)
+    firm = 3e3 * found.features.max()
+    fixed = firm * np.vstack([np.ones(len(found.places)), found.places])
+
+    def misfit(shares: np.ndarray) -> float:
+        return float(np.sum((found.features @ shares - found.observed) ** 2))
+
+    for end in found.interval(Z2):
+        wanted = np.concatenate([found.observed, [firm, firm * end]])
+        shares, _ = optimize.nnls(np.vstack([found.features, fixed]), wanted, maxiter=10_000)
+        excess = misfit(shares) - misfit(found.shares)
+        assert excess == pytest.approx(Z2, rel=0.01) or (abs(end) == 1 and excess < Z2)
+
+
 def test_knowing_that_shares_are_not_negative_helps():
     """Where all users are in one place, noise elsewhere is cut off: the error is well below that of the plain sum."""
     rng, means = np.random.default_rng(8), np.full(5, 0.1)

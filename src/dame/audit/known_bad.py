@@ -83,13 +83,11 @@ def _bad_votes() -> tuple[KnownBad, ...]:
             draws=130_000,
             chances=(fifth**6, (1 - fifth) ** 6),
         ),
-        KnownBad(
-            name="silence of people with few records",
-            question=_paper_vote(1.0),
-            mechanism=_on(Vote, _silence),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(1.0, (1 - math.exp(1 / 6) / (1 + math.exp(1 / 6))) ** 3 * 0.55**5),
+        _boundless(
+            "silence of people with few records",
+            _paper_vote(1.0),
+            _on(Vote, _silence),
+            (1.0, (1 - math.exp(1 / 6) / (1 + math.exp(1 / 6))) ** 3 * 0.55**5),
         ),
         KnownBad(
             name="two votes for a size on a border",
@@ -113,30 +111,14 @@ def _bad_place_votes() -> tuple[KnownBad, ...]:
             draws=4_000,
             chances=(own, rival / 3),
         ),
-        KnownBad(
-            name="two marks for a mean between two places",
-            question=_place_vote(1.0),
-            mechanism=_on(PlaceVote, _two_places),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(1 - 1 / (math.e + 3), 0.0),
+        _boundless(
+            "two marks for a mean between two places",
+            _place_vote(1.0),
+            _on(PlaceVote, _two_places),
+            (1 - 1 / (math.e + 3), 0.0),
         ),
-        KnownBad(
-            name="far places that are never marked",
-            question=_place_vote(1.0),
-            mechanism=_on(PlaceVote, _never_far),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(own, 0.0),
-        ),
-        KnownBad(
-            name="exact places without noise",
-            question=_place_vote(1.0),
-            mechanism=_on(PlaceVote, _only_rounded),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(1.0, 0.0),
-        ),
+        _boundless("far places that are never marked", _place_vote(1.0), _on(PlaceVote, _never_far), (own, 0.0)),
+        _boundless("exact places without noise", _place_vote(1.0), _on(PlaceVote, _only_rounded), (1.0, 0.0)),
     )
 
 
@@ -158,38 +140,15 @@ def _bad_measures() -> tuple[KnownBad, ...]:
             draws=8_000,
             chances=(0.5, math.exp(-2) / 2),
         ),
-        KnownBad(
-            name="noise whose last digit tells the number of records",
-            question=_laplace(1.0),
-            mechanism=_on(Measure, _size_in_last_digit),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(1.0, 0.0),
+        _boundless(
+            "noise whose last digit tells the number of records",
+            _laplace(1.0),
+            _on(Measure, _size_in_last_digit),
+            (1.0, 0.0),
         ),
-        KnownBad(
-            name="arm chosen by the data",
-            question=_dithered(1.0),
-            mechanism=_on(Measure, _chosen_arm),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(1.0, 0.0),
-        ),
-        KnownBad(
-            name="part chosen by the data",
-            question=_parts(1.0),
-            mechanism=_on(PartMeasure, _chosen_part),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(1.0, 0.0),
-        ),
-        KnownBad(
-            name="place beyond a part that is not cut",
-            question=_parts(1.0),
-            mechanism=_on(PartMeasure, _beyond_the_part),
-            epsilon=math.inf,
-            draws=4_000,
-            chances=(0.25, 0.0),
-        ),
+        _boundless("arm chosen by the data", _dithered(1.0), _on(Measure, _chosen_arm), (1.0, 0.0)),
+        _boundless("part chosen by the data", _parts(1.0), _on(PartMeasure, _chosen_part), (1.0, 0.0)),
+        _boundless("place beyond a part that is not cut", _parts(1.0), _on(PartMeasure, _beyond_the_part), (0.25, 0.0)),
         KnownBad(
             name="threshold off by 2^-10",
             question=_whole_range(0.01),
@@ -197,6 +156,11 @@ def _bad_measures() -> tuple[KnownBad, ...]:
             epsilon=_shifted_loss(0.01),
         ),
     )
+
+
+def _boundless(name: str, question: Question, mechanism: Mechanism, chances: tuple[float, float]) -> KnownBad:
+    """A mistake whose loss has no bound, which 4,000 draws show."""
+    return KnownBad(name=name, question=question, mechanism=mechanism, epsilon=math.inf, draws=4_000, chances=chances)
 
 
 # --- the questions that they are asked

@@ -26,7 +26,7 @@ _PLACES = np.linspace(-1.0, 1.0, 65)
 _LOOKS = 3
 """The noise depends on the averages themselves, though little: they are taken from the fit before."""
 _PULLS, _CLOSE = 60, 0.002
-"""An end of an interval is found when the misfit exceeds what is allowed by less than this part of it."""
+"""An end of an interval is found when the excess of the misfit is the one that is allowed within this part of it."""
 
 
 class Part(NamedTuple):
@@ -107,12 +107,11 @@ class Likeliest:
         for _ in range(_PULLS):
             shares = best_shares(self.curvature, -side * pull * self.places, shares)
             now = _Pulled(pull, float(shares @ self.places), self._misfit(shares) - least)
-            near, far = (now, far) if now.excess <= most else (near, now)
-            if far.excess <= (1 + _CLOSE) * most:
-                return far.mean
-            pull = _next_pull(now, near, far, most)
-        # The mean jumps at some pull, because nobody was asked about some part: every mean between fits as a mixture.
-        return float(np.interp(most, (near.excess, far.excess), (near.mean, far.mean)))
+            if abs(now.excess - most) <= _CLOSE * most:
+                return now.mean
+            near, far = (now, far) if now.excess < most else (near, now)
+            pull = _next_pull(near, far, most)
+        return far.mean
 
     def _misfit(self, shares: Floats) -> float:
         return float(np.sum((self.features @ shares - self.observed) ** 2))
@@ -126,11 +125,14 @@ class _Pulled(NamedTuple):
     excess: float
 
 
-def _next_pull(now: _Pulled, near: _Pulled, far: _Pulled, most: float) -> float:
-    """The pull to try next between one that is too weak and one that is too strong."""
-    # As if the misfit were a parabola, which it nearly is; a little beyond, to end on the far side.
-    likely = now.pull * math.sqrt((1 + _CLOSE / 2) * most / max(now.excess, most / 100))
-    return likely if near.pull < likely < far.pull else (near.pull + far.pull) / 2
+def _next_pull(near: _Pulled, far: _Pulled, most: float) -> float:
+    """The pull to try next, between one that is too weak and one that is too strong."""
+    # As if the misfit were a parabola, which it nearly is, but for stretches on which harder pulls move nothing.
+    if far.pull == math.inf:
+        return near.pull * max(math.sqrt(most / max(near.excess, most / 100)), 1.5)
+    roots = (math.sqrt(max(near.excess, 0.0)), math.sqrt(far.excess))
+    likely, margin = np.interp(math.sqrt(most), roots, (near.pull, far.pull)), (far.pull - near.pull) / 50
+    return float(np.clip(likely, near.pull + margin, far.pull - margin))
 
 
 def likeliest(parts: Sequence[Part], noise: OneBit) -> Likeliest:
