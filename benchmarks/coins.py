@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.batch import FastWords, SecureWords, Words, count_reports, count_votes, discrete_laplace, packed_bits
-from dame.batch import vote_matrix as draw_votes
+from dame.vectorised import FastWords, SecureWords, Words, count_reports, count_votes, discrete_laplace, packed_bits
+from dame.vectorised import vote_matrix as draw_votes
 
 BINS = 64
 YES, NO = 2**63, int(2**64 / (1 + math.e))

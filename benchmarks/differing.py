@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 import dame
-from dame.simulation import play
+from dame.populations.simulation import play
 
 Floats = NDArray[np.float64]
 Mixture = Callable[[int, Generator], Floats]

@@ -41,7 +41,7 @@ from dame.engines.people import People
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
 from dame.engines.study import ReducedTable, play
-from dame.plan_codec import LEARN
+from dame.planning.codec import LEARN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

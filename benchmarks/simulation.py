@@ -19,8 +19,8 @@ import numpy as np
 
 import dame
 from dame.device import UnaryCode, Vote
-from dame.population import USERS_AT_ONCE, Chunk, Population
-from dame.simulation import play
+from dame.populations.population import USERS_AT_ONCE, Chunk, Population
+from dame.populations.simulation import play
 
 USERS = 10**6
 ALPHA = 22 / 35

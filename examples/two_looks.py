@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from dame.device.randomisers import OneBit
-from dame.estimate import estimate_from_reading, read_measure
-from dame.plans import MeasureRound, Plan
+from dame.estimates import estimate_from_reading, read_measure
+from dame.planning.plans import MeasureRound, Plan
 from dame.protocols import register
 from dame.protocols.base import Protocol, forecast
 

@@ -13,8 +13,8 @@ from dame.device.randomisers import DiscreteLaplace, OneBit, grid_point
 from dame.device.records import HALF_GRID, grid_mean, summarise
 from dame.device.reports import Report, report_bytes
 from dame.errors import DameError, InvalidInput, RejectedReport
-from dame.estimate import Estimate
-from dame.plan_codec import plan_to_json
+from dame.estimates import Estimate
+from dame.planning.codec import plan_to_json
 from dame.protocols import next as next_step
 from dame.protocols import plan_from_json
 from dame.tally import Tally

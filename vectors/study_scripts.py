@@ -9,9 +9,9 @@ from dame.audit.cases import outcomes
 from dame.device.questions import Measure, Question
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.reports import value_range
-from dame.estimate import Estimate
-from dame.plan_codec import plan_to_json
-from dame.plans import Brief, Forecast, MeasureRound, Plan, VoteRound
+from dame.estimates import Estimate
+from dame.planning.codec import plan_to_json
+from dame.planning.plans import Brief, Forecast, MeasureRound, Plan, VoteRound
 from dame.protocols import next as next_step
 from dame.sizes import Sizes
 from dame.tally import Tally

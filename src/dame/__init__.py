@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dame import device
     from dame.errors import DameError, InvalidInput
-    from dame.estimate import Estimate
-    from dame.laws import parse_law
-    from dame.plan_codec import plan_to_json
-    from dame.plans import Plan
-    from dame.population import Population
+    from dame.estimates import Estimate
+    from dame.populations.distributions import parse_law
+    from dame.planning.codec import plan_to_json
+    from dame.planning.plans import Plan
+    from dame.populations.population import Population
     from dame.protocols import first, next, plan, plan_from_json
-    from dame.simulation import Simulation, run, simulate
+    from dame.populations.simulation import Simulation, run, simulate
     from dame.sizes import Sizes
     from dame.tally import Tally
 
@@ -28,21 +28,21 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "DameError": "dame.errors",
-    "Estimate": "dame.estimate",
+    "Estimate": "dame.estimates",
     "InvalidInput": "dame.errors",
-    "Plan": "dame.plans",
-    "Population": "dame.population",
-    "Simulation": "dame.simulation",
+    "Plan": "dame.planning.plans",
+    "Population": "dame.populations.population",
+    "Simulation": "dame.populations.simulation",
     "Sizes": "dame.sizes",
     "Tally": "dame.tally",
     "first": "dame.protocols",
     "next": "dame.protocols",
-    "parse_law": "dame.laws",
+    "parse_law": "dame.populations.distributions",
     "plan": "dame.protocols",
     "plan_from_json": "dame.protocols",
-    "plan_to_json": "dame.plan_codec",
-    "run": "dame.simulation",
-    "simulate": "dame.simulation",
+    "plan_to_json": "dame.planning.codec",
+    "run": "dame.populations.simulation",
+    "simulate": "dame.populations.simulation",
 }
 
 __all__ = [

@@ -10,9 +10,9 @@ from dame.cli.explain import describe
 from dame.device.questions import PartMeasure
 from dame.device.randomisers import OneBit
 from dame.errors import InvalidInput
-from dame.plans import PartRound
-from dame.population import Chunk
-from dame.simulation import draw_tally, simulate
+from dame.planning.plans import PartRound
+from dame.populations.population import Chunk
+from dame.populations.simulation import draw_tally, simulate
 from tests.adaptive.test_differing import means_of, one_bit_rmse, people, plan_for
 
 EIGHTHS = tuple(-1 + part / 4 for part in range(9))

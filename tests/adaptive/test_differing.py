@@ -9,9 +9,9 @@ import pytest
 
 import dame
 from dame.errors import InvalidInput
-from dame.plans import MeasureRound, PlaceRound
-from dame.population import Chunk
-from dame.simulation import draw_tally, simulate
+from dame.planning.plans import MeasureRound, PlaceRound
+from dame.populations.population import Chunk
+from dame.populations.simulation import draw_tally, simulate
 
 SIZES = dame.Sizes.parse("poisson:20")
 ALPHA = 2.0

@@ -12,11 +12,11 @@ from scipy import stats
 import dame
 from dame.device.questions import Measure
 from dame.device.randomisers import OneBit
-from dame.estimate import Estimate
-from dame.plans import Brief
+from dame.estimates import Estimate
+from dame.planning.plans import Brief
 from dame.protocols.adaptive.posterior import Arm, Bits, Place, posterior
-from dame.protocols.adaptive.worlds import LEANINGS, ROOMS, Spot, law_chances, plausible
-from dame.simulation import play
+from dame.protocols.adaptive.models import LEANINGS, ROOMS, Spot, law_chances, plausible
+from dame.populations.simulation import play
 
 ALPHA = 22 / 35
 ASSUMED = dame.Sizes.parse("poisson:50")

@@ -8,8 +8,8 @@ import pytest
 import dame
 from dame.device.questions import Measure, Vote
 from dame.device.records import Summary
-from dame.estimate import Estimate
-from dame.simulation import play
+from dame.estimates import Estimate
+from dame.populations.simulation import play
 from dame.tally import Tally
 
 ALPHA = 22 / 35

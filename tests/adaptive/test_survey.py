@@ -14,15 +14,15 @@ from dame.cli.explain import describe
 from dame.device.questions import SizeVote, question_from_json
 from dame.device.records import Summary
 from dame.errors import InvalidInput
-from dame.estimate import Estimate
-from dame.plan_codec import plan_to_json
-from dame.plans import SizeRound
-from dame.population import Chunk
+from dame.estimates import Estimate
+from dame.planning.codec import plan_to_json
+from dame.planning.plans import SizeRound
+from dame.populations.population import Chunk
 from dame.protocols import plan_from_json
 from dame.protocols.adaptive.survey import class_shares, continued, found_sizes
-from dame.simulation import draw_tally, play
+from dame.populations.simulation import draw_tally, play
 from dame.tally import Tally
-from dame.watch import vote_histogram
+from dame.monitoring import vote_histogram
 
 ALPHA = 22 / 35
 ASSUMED = "poisson:50"

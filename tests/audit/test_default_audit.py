@@ -11,7 +11,7 @@ from dame.audit.exact import check_question
 from dame.checks import ALPHA_RANGE
 from dame.device.questions import Measure, PartMeasure, PlaceVote, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit
-from dame.estimate import Estimate
+from dame.estimates import Estimate
 from dame.protocols import PROTOCOLS
 from dame.protocols import next as next_step
 from dame.protocols.adaptive import RECOVERY

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dame import crowd, edge
+from dame.vectorised import crowd, edge
 from dame.audit import check_question, exact_epsilon
 from dame.audit.budget import ln_above
 from dame.audit.exact import spends_all

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dame import crowd, edge
+from dame.vectorised import crowd, edge
 from dame.audit import check_question, exact_epsilon
 from dame.audit.exact import spends_all
 from dame.audit.people import extreme_people

@@ -16,9 +16,9 @@ from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany
 from dame.device.reports import Report, value_range
 from dame.errors import InvalidInput, RejectedReport
-from dame.estimate import Estimate
-from dame.plans import Plan
-from dame.simulation import draw_tally
+from dame.estimates import Estimate
+from dame.planning.plans import Plan
+from dame.populations.simulation import draw_tally
 from dame.tally import Tally
 
 REPETITIONS = 12

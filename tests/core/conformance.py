@@ -14,8 +14,8 @@ import dame
 from dame.device.questions import Question, Vote
 from dame.device.randomisers import OneBit
 from dame.device.reports import value_range
-from dame.estimate import Estimate
-from dame.plans import Plan
+from dame.estimates import Estimate
+from dame.planning.plans import Plan
 from dame.protocols import PROTOCOLS
 from dame.sizes import Sizes
 from dame.tally import Tally

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dame import crowd
+from dame.vectorised import crowd
 from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote
 from dame.device.randomisers import OneBit, grid_point
 from dame.device.records import Summary

@@ -18,14 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dame import crowd
+from dame.vectorised import crowd
 from dame.device.answer import respond
 from dame.device.exact import WORD
 from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
-from dame.population import Chunk
-from dame.simulation import draw_tally
+from dame.populations.population import Chunk
+from dame.populations.simulation import draw_tally
 from dame.tally import Tally
 from tests.chances import FALSE_ALARM, POWER, normal_p_value, p_value, power
 from tests.device.sources import SeededCoins, StuckCoins

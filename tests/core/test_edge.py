@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dame import crowd
-from dame.batch import FastWords
+from dame.vectorised import crowd
+from dame.vectorised import FastWords
 from dame.device.questions import TAG_BYTES, Measure, PartMeasure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
 from dame.device.records import Summary
 from dame.device.reports import Report, report_bytes
-from dame.edge import answer_many, encoded, place_ends, tally_reports, thresholds
+from dame.vectorised.edge import answer_many, encoded, place_ends, tally_reports, thresholds
 from dame.errors import RejectedReport
 from dame.tally import Tally
 from tests.device.strategies import means, place_votes

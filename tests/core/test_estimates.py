@@ -18,8 +18,8 @@ from scipy import stats
 import dame
 from dame.device.questions import Measure
 from dame.device.randomisers import DiscreteLaplace, OneBit
-from dame.estimate import read_measure
-from dame.simulation import Simulation, draw_tally, play
+from dame.estimates import read_measure
+from dame.populations.simulation import Simulation, draw_tally, play
 from dame.sizes import Sizes
 from dame.tally import Tally
 from tests.chances import FALSE_ALARM, POWER

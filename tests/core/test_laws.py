@@ -12,7 +12,7 @@ from scipy import stats
 
 from dame import laws
 from dame.errors import InvalidInput
-from dame.laws import Beta, RealDraws, TwoPoint, Uniform, parse_law
+from dame.populations.distributions import Beta, RealDraws, TwoPoint, Uniform, parse_law
 from tests.chances import FALSE_ALARM, normal_p_value, p_value
 
 SEED = 42

@@ -18,8 +18,8 @@ from dame.device.questions import Measure, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.records import Summary
 from dame.errors import InvalidInput, Mismatch
-from dame.population import Chunk, Population
-from dame.simulation import draw_tally
+from dame.populations.population import Chunk, Population
+from dame.populations.simulation import draw_tally
 from dame.sizes import Sizes
 from tests.chances import FALSE_ALARM, POWER, p_value, power
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import dame
 from dame.device.questions import Measure, Question, Vote, question_id
 from dame.errors import InvalidInput, Mismatch
-from dame.estimate import Estimate
-from dame.plans import Plan
+from dame.estimates import Estimate
+from dame.planning.plans import Plan
 from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols.base import Protocol
 from dame.protocols.needed import users_needed

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dame.device.answer import answer_with_coins
 from dame.device.assignment import participant_hash, round_of
 from dame.device.questions import Question
-from dame.plans import Plan
+from dame.planning.plans import Plan
 from dame.tally import Tally
 
 MASK = 2**64 - 1

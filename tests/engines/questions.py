@@ -6,7 +6,7 @@ from functools import cache
 
 from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
-from dame.plans import Plan
+from dame.planning.plans import Plan
 from dame.protocols import PROTOCOLS
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes

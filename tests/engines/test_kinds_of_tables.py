@@ -15,7 +15,7 @@ import pytest
 from dame.engines.keys import Key
 from dame.engines.plain_tables import reduce_rows
 from dame.engines.study import play
-from dame.plans import Plan
+from dame.planning.plans import Plan
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 from tests.engines.calls import Call, document, refusal

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dame
-from dame.plan_codec import plan_to_json
+from dame.planning.codec import plan_to_json
 from tests.engines.calls import COLUMNS, Call, document, refusal
 
 PILOT_KEYS = {

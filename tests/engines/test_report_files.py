@@ -11,7 +11,7 @@ from scipy import stats
 
 from dame.device.questions import question_id
 from dame.device.reports import Report
-from dame.drafts import drafted
+from dame.planning.files import drafted
 from dame.engines import report_files
 from dame.engines.answers import Asked
 from dame.engines.report_files import write_reports

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dame.device.questions import Question
-from dame.edge import tally_reports
+from dame.vectorised.edge import tally_reports
 from dame.engines import duplicates, report_tallies
 from dame.engines.answers import Asked
 from dame.engines.report_files import write_reports

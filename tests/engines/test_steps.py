@@ -13,7 +13,7 @@ from dame.engines.answers import Asked
 from dame.engines.steps import added_notes, step_after, tally_from
 from dame.engines.study import play
 from dame.errors import InvalidInput, Mismatch
-from dame.estimate import Estimate
+from dame.estimates import Estimate
 from tests.engines.questions import plans
 from tests.engines.test_answers import many
 

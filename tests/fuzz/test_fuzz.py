@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dame
-from dame import edge
+from dame.vectorised import edge
 from dame.audit.budget import covers
 from dame.device import round_of
 from dame.device.questions import Measure, question_from_json, question_id
 from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import Report, report_bytes
 from dame.errors import DameError, InvalidInput, Mismatch, RejectedReport
-from dame.estimate import Estimate
-from dame.plan_codec import plan_to_json
+from dame.estimates import Estimate
+from dame.planning.codec import plan_to_json
 from dame.protocols import plan_from_json
 from dame.sizes import Sizes
 from dame.tally import Tally

@@ -19,8 +19,8 @@ from dame.device.questions import canonical, question_from_json, question_id, qu
 from dame.device.records import summarise
 from dame.device.reports import Report, report_bytes
 from dame.errors import DameError, InvalidInput, RejectedReport
-from dame.estimate import Estimate
-from dame.plan_codec import plan_to_json
+from dame.estimates import Estimate
+from dame.planning.codec import plan_to_json
 from dame.protocols import PROTOCOLS, plan_from_json
 from dame.protocols import next as next_step
 from dame.tally import Tally

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import dame
 from dame.device import answer, question_from_json, round_of
-from dame.plan_codec import plan_to_json
+from dame.planning.codec import plan_to_json
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",

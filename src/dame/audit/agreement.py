@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dame import crowd, edge
+from dame.vectorised import crowd, edge
 from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, grid_point
 from dame.device.records import Summary

@@ -20,7 +20,7 @@ from dame import checks
 from dame.audit.events import Event, Ints, candidates
 from dame.device.questions import PlaceVote, Question, SizeVote, Vote
 from dame.device.reports import Report
-from dame.estimate import to_units
+from dame.estimates import to_units
 
 FALSE_ALARM = 1e-6
 """Chance that a private mechanism is called not private, at most."""

@@ -11,8 +11,8 @@ from dame.checks import ALPHA_RANGE
 from dame.device.exact import WORD
 from dame.device.questions import PARTS, Measure, PartMeasure, PlaceVote, Question, Vote, question_id
 from dame.device.randomisers import OneBit, OneOfMany, UnaryCode
-from dame.estimate import Estimate
-from dame.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.estimates import Estimate
+from dame.planning.plans import Brief, MeasureRound, Plan, VoteRound
 from dame.protocols import PROTOCOLS
 from dame.protocols import next as next_step
 from dame.protocols import plan as make_plan

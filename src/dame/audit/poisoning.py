@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dame import checks, crowd
+from dame import checks
+from dame.vectorised import crowd
 from dame.device.exact import WORD
 from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
 from dame.device.reports import tally_entries, value_range
-from dame.estimate import Estimate
-from dame.plans import Brief, Plan, VoteRound
+from dame.estimates import Estimate
+from dame.planning.plans import Brief, Plan, VoteRound
 from dame.protocols import next as next_step
 from dame.sizes import Sizes
 from dame.tally import Tally

@@ -9,7 +9,7 @@ import typer
 
 from dame.cli import documents, options, output
 from dame.engines.steps import step_after
-from dame.estimate import Estimate
+from dame.estimates import Estimate
 
 
 def ask(

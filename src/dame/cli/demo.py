@@ -9,11 +9,11 @@ import typer
 from dame import checks
 from dame.cli import options, output
 from dame.cli.explain import show as show_plan
-from dame.demo import UNIT, Demo, play_demo
+from dame.populations.demo import UNIT, Demo, play_demo
 from dame.device.questions import Measure, Vote
 from dame.device.randomisers import OneBit
-from dame.estimate import to_units
-from dame.plan_codec import plan_to_json
+from dame.estimates import to_units
+from dame.planning.codec import plan_to_json
 from dame.protocols import DEFAULT
 from dame.tally import Tally
 

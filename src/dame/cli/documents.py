@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dame.device.questions import Question, question_from_json
 from dame.errors import InvalidInput
-from dame.plans import Plan
+from dame.planning.plans import Plan
 from dame.protocols import plan_from_json
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from dame.audit.poisoning import largest_shift
 from dame.cli import options, output
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
+from dame.planning.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 
 
 def show(plan: Plan, competitors: Mapping[str, float]) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from dame import checks
 from dame.errors import InvalidInput
-from dame.plan_codec import LEARN
+from dame.planning.codec import LEARN
 from dame.protocols import PROTOCOLS
 
 SIZE_FORMS = (

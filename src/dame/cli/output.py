@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from dame.drafts import drafted
+from dame.planning.files import drafted
 
 # Without emoji: the sizes two-point:100:1000:0.5 would lose their ":100:" to one.
 people = Console(highlight=False, emoji=False)

@@ -17,8 +17,8 @@ from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
-from dame.plan_codec import LEARN
-from dame.plans import WEIGHTS, Plan
+from dame.planning.codec import LEARN
+from dame.planning.plans import WEIGHTS, Plan
 from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes

@@ -13,8 +13,8 @@ from dame import checks
 from dame.audit.poisoning import largest_shift
 from dame.cli import explain, options, output
 from dame.errors import InvalidInput
-from dame.plan_codec import SHIFT, plan_to_json
-from dame.plans import WEIGHTS, Plan
+from dame.planning.codec import SHIFT, plan_to_json
+from dame.planning.plans import WEIGHTS, Plan
 from dame.protocols import DEFAULT, PROTOCOLS, protocol_named
 from dame.protocols import plan as make_plan
 from dame.protocols.needed import alpha_needed, times_as_many, users_needed

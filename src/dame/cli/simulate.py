@@ -9,12 +9,12 @@ import typer
 
 from dame import checks
 from dame.cli import options, output
-from dame.laws import parse_law
-from dame.population import Population
+from dame.populations.distributions import parse_law
+from dame.populations.population import Population
 from dame.protocols import DEFAULT
 from dame.protocols import plan as make_plan
-from dame.simulation import Simulation
-from dame.simulation import simulate as run_simulation
+from dame.populations.simulation import Simulation
+from dame.populations.simulation import simulate as run_simulation
 from dame.sizes import Sizes
 
 

@@ -1,43 +1,44 @@
 """The device: the only code that touches private data. It imports the standard library and nothing else.
 
 question = dame.device.question_from_json(document)
-report = dame.device.answer(question, samples)          # or Ledger(path).answer(question, samples)
+report = dame.device.answer(question, records)          # or Ledger(path).answer(question, records)
 payload = report.encode(question)
 """
 
-from dame.device.answer import answer
-from dame.device.assignment import participant_hash, round_of
+from dame.device.answering import answer
+from dame.device.assignment import participant_hash, slot_of
+from dame.device.channels import CHANNELS, Bits, Channel, Choice, Comparing, Laplace
 from dame.device.ledger import Ledger
-from dame.device.questions import (
-    Measure,
-    PartMeasure,
-    PlaceVote,
-    Question,
-    SizeVote,
-    Vote,
-    question_from_json,
-    question_id,
-)
-from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
+from dame.device.lenses import LENSES, Bins, Lens, Reading, SizeClasses, Window, Windows
+from dame.device.questions import Question, Slot, question_from_json, question_id
 from dame.device.reports import Report, report_bytes
+from dame.device.statistics import STATISTICS, Statistic, Value
 
 __all__ = [
-    "DiscreteLaplace",
+    "CHANNELS",
+    "LENSES",
+    "STATISTICS",
+    "Bins",
+    "Bits",
+    "Channel",
+    "Choice",
+    "Comparing",
+    "Laplace",
     "Ledger",
-    "Measure",
-    "OneBit",
-    "OneOfMany",
-    "PartMeasure",
-    "PlaceVote",
+    "Lens",
     "Question",
+    "Reading",
     "Report",
-    "SizeVote",
-    "UnaryCode",
-    "Vote",
+    "SizeClasses",
+    "Slot",
+    "Statistic",
+    "Value",
+    "Window",
+    "Windows",
     "answer",
     "participant_hash",
     "question_from_json",
     "question_id",
     "report_bytes",
-    "round_of",
+    "slot_of",
 ]

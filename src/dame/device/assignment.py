@@ -1,4 +1,4 @@
-"""Who answers in which round: a public hash of the study and the participant, never the order of arrival."""
+"""Who answers in which slot: a public hash of the study and the participant, never the order of arrival."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dame.device.exact import WORD
 from dame.errors import InvalidInput
 
 
-def round_borders(shares: Sequence[float]) -> tuple[int, ...]:
-    """For each round but the last, the 64-bit hash value at which the next round begins."""
+def slot_borders(shares: Sequence[float]) -> tuple[int, ...]:
+    """For each slot but the last, the 64-bit hash value at which the next slot begins."""
     return _borders(tuple(shares))
 
 
@@ -33,6 +33,6 @@ def participant_hash(study: str, participant: str) -> int:
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
 
 
-def round_of(study: str, shares: Sequence[float], participant: str) -> int:
-    """The index of the round in which a participant answers."""
-    return bisect_right(round_borders(shares), participant_hash(study, participant))
+def slot_of(study: str, shares: Sequence[float], participant: str) -> int:
+    """The place, in the list of a study's slots with these shares, of the one in which a participant answers."""
+    return bisect_right(slot_borders(shares), participant_hash(study, participant))

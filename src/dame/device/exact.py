@@ -7,6 +7,7 @@ likelihood ratios of a report are ratios of such integers, so its privacy loss i
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -39,9 +40,25 @@ def float_upper(value: Fraction) -> float:
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def within_budget(ratio: Fraction, alpha: float) -> bool:
-    """Whether a likelihood ratio is certainly at most e^α; a ratio too close to tell counts as above."""
-    return ratio <= exp_lower(Fraction(alpha))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A privacy loss, exactly: ln(ratio) + exponent, of a likelihood ratio and of noise that falls exponentially."""
+
+    ratio: Fraction = Fraction(1)
+    exponent: Fraction = Fraction(0)
+
+    def within(self, alpha: float) -> bool:
+        """Whether the loss is certainly at most α; one too close to tell counts as above."""
+        left = Fraction(alpha) - self.exponent
+        return left >= 0 and (self.ratio == 1 or self.ratio <= exp_lower(left))
+
+    def epsilon(self) -> float:
+        """The loss, rounded up to a float."""
+        if self.ratio == 1:
+            return float_upper(self.exponent)
+        return ln_upper(self.ratio) if not self.exponent else float_upper(
+            Fraction(ln_upper(self.ratio)) + self.exponent
+        )
 
 
 def symmetric_threshold(budget: Fraction) -> int:

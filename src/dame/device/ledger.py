@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from dame import checks
-from dame.device.answer import answer_with_coins
+from dame.device.answering import answer_with_coins
 from dame.device.coins import Coins, SystemCoins
 from dame.device.questions import Question, question_id
 from dame.errors import AlreadyAnswered, DameError, Mismatch
@@ -72,17 +72,17 @@ class Ledger:
         except sqlite3.Error as problem:
             raise DameError(f"the ledger {os.fspath(path)!r} cannot be opened: {problem}") from None
 
-    def answer(self, question: Question, samples: Iterable[object]) -> bytes:
+    def answer(self, question: Question, records: Iterable[object]) -> bytes:
         """The encoded report to a question: the stored one if it was answered before, else a new one, stored first."""
-        return self._answer(question, samples, SystemCoins())
+        return self._answer(question, records, SystemCoins())
 
-    def _answer(self, question: Question, samples: Iterable[object], coins: Coins) -> bytes:
+    def _answer(self, question: Question, records: Iterable[object], coins: Coins) -> bytes:
         with self._transaction():
             stored = self._stored(question)
             if stored is not None:
                 return stored
             self._afford(question)
-            report = answer_with_coins(question, samples, coins).encode(question)
+            report = answer_with_coins(question, records, coins).encode(question)
             row = (question.study, question_id(question), question.alpha.hex(), report)
             self._store.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
             return report

@@ -1,5 +1,4 @@
-"""Questions: the public, frozen parameters of one round: a `Vote`, a `SizeVote`, a `PlaceVote`, a `Measure` or a
-`PartMeasure`; their identities, and how they are read.
+"""Questions: the public, frozen parameters of one slot: a header, a statistic, a lens and a channel.
 
 A question is checked at birth, its privacy loss included: a device that holds a question object holds one whose exact
 loss is at most the α it names. Whoever wrote the JSON, a question that would spend more cannot be built.
@@ -9,38 +8,105 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from dame import checks
-from dame.device.asked import VERSION
-from dame.device.measures import PARTS, Measure, PartMeasure
-from dame.device.randomiser_codec import choice_from_json, code_from_json, noise_from_json
-from dame.device.records import MOST_RECORDS
-from dame.device.votes import MOST_BINS, MOST_PLACES, PlaceVote, SizeVote, Vote
+from dame.device.channels import CHANNELS, Channel
+from dame.device.exact import Loss
+from dame.device.lenses import LENSES, Lens
+from dame.device.statistics import STATISTICS, Statistic, Value
 from dame.errors import InvalidInput
 
-__all__ = [
-    "MOST_BINS",
-    "MOST_PLACES",
-    "MOST_RECORDS",
-    "PARTS",
-    "TAG_BYTES",
-    "Measure",
-    "PartMeasure",
-    "PlaceVote",
-    "Question",
-    "SizeVote",
-    "Vote",
-    "canonical",
-    "question_from_json",
-    "question_id",
-    "question_tag",
-]
-
+VERSION = 1
 TAG_BYTES = 8
+MOST_ROUNDS = 64
+MEAN = "mean"
+"""The name of the one target of a study, unless it has another."""
 
-Question = Vote | Measure
-"""A SizeVote is a Vote, and so is a PlaceVote; a PartMeasure is a Measure."""
+
+class Slot(NamedTuple):
+    """Who answers what: a round of a target. A public hash of a person's name gives her one of a study's slots."""
+
+    target: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the people of one slot are asked: a statistic of their records, seen through a lens, sent by a channel."""
+
+    study: str
+    target: str = MEAN
+    round: int
+    alpha: float
+    statistic: Statistic = field(default_factory=Value)
+    lens: Lens
+    channel: Channel
+
+    def __post_init__(self) -> None:
+        checks.text("study", self.study, 128)
+        checks.text("target", self.target, 64)
+        object.__setattr__(self, "round", checks.whole("round", self.round, 0, MOST_ROUNDS - 1))
+        object.__setattr__(self, "alpha", checks.alpha(self.alpha))
+        for name, part in (("statistic", Statistic), ("lens", Lens), ("channel", Channel)):
+            if not isinstance(getattr(self, name), part):
+                raise InvalidInput(name, getattr(self, name), f"a {part.__name__.lower()}")
+        if self.lens.bins != self.channel.bins:
+            raise InvalidInput("bins of the channel", self.channel.bins, f"those of the lens, {self.lens.bins}")
+        if not self.loss().within(self.alpha):
+            raise InvalidInput("channel", self.epsilon(), f"such that the privacy loss is at most alpha = {self.alpha}")
+
+    @property
+    def slot(self) -> Slot:
+        """The slot that the question is for."""
+        return Slot(self.target, self.round)
+
+    def loss(self) -> Loss:
+        """The largest privacy loss between any two people."""
+        return self.channel.loss(self.lens.differences)
+
+    def epsilon(self) -> float:
+        """The exact privacy loss, rounded up to a float."""
+        return self.loss().epsilon()
+
+    @property
+    def report_bits(self) -> int:
+        """Size of a report: the window that was drawn, and the channel's value."""
+        return self.lens.window_bits + self.channel.value_bits
+
+    def to_json(self) -> dict[str, object]:
+        """The question as a JSON object."""
+        return {
+            "version": VERSION,
+            "study": self.study,
+            "target": self.target,
+            "round": self.round,
+            "alpha": self.alpha,
+            "statistic": self.statistic.to_json(),
+            "lens": self.lens.to_json(),
+            "channel": self.channel.to_json(),
+        }
+
+
+_KEYS = frozenset({"version", "study", "target", "round", "alpha", "statistic", "lens", "channel"})
+
+
+def question_from_json(document: object) -> Question:
+    """The question that a JSON object describes; anything missing, unknown or out of range is an InvalidInput."""
+    fields = checks.keys("question", document, _KEYS, frozenset())
+    if type(fields["version"]) is not int or fields["version"] != VERSION:
+        raise InvalidInput("question version", fields["version"], str(VERSION))
+    return Question(
+        study=fields["study"],  # type: ignore[arg-type]  # the question checks it, and what follows
+        target=fields["target"],  # type: ignore[arg-type]
+        round=fields["round"],  # type: ignore[arg-type]
+        alpha=fields["alpha"],  # type: ignore[arg-type]
+        statistic=STATISTICS.from_json(fields["statistic"]),
+        lens=LENSES.from_json(fields["lens"]),
+        channel=CHANNELS.from_json(fields["channel"]),
+    )
 
 
 def canonical(document: object) -> bytes:
@@ -57,34 +123,3 @@ def question_id(question: Question) -> str:
 def question_tag(question: Question) -> bytes:
     """The first bytes of the identity, by which a report says which question it answers."""
     return bytes.fromhex(question_id(question))[:TAG_BYTES]
-
-
-_SHARED = frozenset({"kind", "version", "study", "round", "alpha", "low", "high"})
-_VOTE = _SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
-_MEASURE = _SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
-_KINDS = {
-    "vote": _VOTE,
-    "size-vote": _SHARED | {"bins", "code"},
-    "place-vote": _SHARED | {"places", "code"},
-    "measure": _MEASURE,
-    "part-measure": _SHARED | {"borders", "noise"},
-}
-
-
-def question_from_json(document: object) -> Question:
-    """The question that a JSON object describes; anything missing, unknown or out of range is an InvalidInput."""
-    kind = document.get("kind") if isinstance(document, dict) else document
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidInput("question kind", kind, "'vote', 'size-vote', 'place-vote', 'measure' or 'part-measure'")
-    fields = dict(checks.keys("question", document, _KINDS[kind], frozenset()))
-    version = fields.pop("version")
-    if type(version) is not int or version != VERSION:
-        raise InvalidInput("question version", version, str(VERSION))
-    del fields["kind"]
-    if kind in ("measure", "part-measure"):
-        measure = Measure if kind == "measure" else PartMeasure
-        return measure(**{**fields, "noise": noise_from_json(fields["noise"])})  # type: ignore[arg-type]
-    if kind == "place-vote":
-        return PlaceVote(**{**fields, "code": choice_from_json(fields["code"])})  # type: ignore[arg-type]
-    vote = Vote if kind == "vote" else SizeVote
-    return vote(**{**fields, "code": code_from_json(fields["code"])})  # type: ignore[arg-type]

@@ -1,8 +1,4 @@
-"""From a person's records to the two numbers that an answer depends on: how many, and their mean.
-
-Records are clipped to the study's bounds and rounded to a fine integer grid first, so that their sum is exact and
-does not depend on order: a phone, a browser, numpy and a database engine all arrive at the same mean, bit for bit.
-"""
+"""A person's records, and the two numbers of them that an answer depends on: how many, and a mean."""
 
 from __future__ import annotations
 
@@ -27,13 +23,8 @@ class Summary:
     mean: float = field(repr=False)
 
 
-def summarise(records: Iterable[object], low: float, high: float) -> Summary:
-    """The size and the mean of the records, clipped to [low, high] and rescaled to [-1, 1]."""
-    scale = 2 * HALF_GRID / (high - low)
-    total = size = 0
-    for record in _numbers(records):
-        total += math.floor((min(max(record, low), high) - low) * scale + 0.5) - HALF_GRID
-        size += 1
+def summary(total: int, size: int) -> Summary:
+    """The summary of so many records whose grid values sum to `total`."""
     if not size:
         raise BadRecords("records must be a non-empty list of numbers: there is none")
     return Summary(size=size, mean=grid_mean(total, size))
@@ -44,7 +35,8 @@ def grid_mean(total: int, size: int) -> float:
     return min(max(float(total) / size / HALF_GRID, -1.0), 1.0)
 
 
-def _numbers(records: Iterable[object]) -> Iterable[float]:
+def numbers(records: Iterable[object]) -> Iterable[float]:
+    """The records, if all of them are finite numbers."""
     try:
         items = iter(records)
     except TypeError:

@@ -1,6 +1,6 @@
 """Questions on their way to the people of a table: who is asked, with which coins they answer, and what that sums to.
 
-No arithmetic of a protocol is done here: places, marks and thresholds come from `dame.crowd` and `dame.edge`.
+No arithmetic of a protocol is done here: places, marks and thresholds come from `dame.vectorised.crowd` and `dame.vectorised.edge`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame import crowd
+from dame.vectorised import crowd
 from dame.device.assignment import round_borders
 from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace
 from dame.device.reports import report_bytes
-from dame.edge import Bytes, encoded, noisy_points, payloads, tally_payloads
+from dame.vectorised.edge import Bytes, encoded, noisy_points, payloads, tally_payloads
 from dame.engines.keyed import Keys, Lanes, NextWords, coin_keys
 from dame.engines.keyed_laplace import discrete_laplace
 from dame.engines.people import Hashes, People
 from dame.errors import Mismatch
-from dame.plans import Plan
+from dame.planning.plans import Plan
 from dame.tally import Tally, merged
 
 BYTES_AT_ONCE = 2**26

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.batch.words import WordArray
+from dame.vectorised.words import WordArray
 from dame.device.questions import Question
 from dame.engines.people import Hashes
 
@@ -84,7 +84,7 @@ class Lanes:
 
 
 class NextWords:
-    """A source of words (as `dame.batch.Words`) that hands out the next word of every user at each call."""
+    """A source of words (as `dame.vectorised.Words`) that hands out the next word of every user at each call."""
 
     def __init__(self, lanes: Lanes) -> None:
         self._lanes = lanes

@@ -10,8 +10,8 @@ from functools import partial
 
 from dame.engines.study import ReducedTable, play
 from dame.engines.survey import Survey
-from dame.estimate import Played, to_units
-from dame.plans import Plan
+from dame.estimates import Played, to_units
+from dame.planning.plans import Plan
 
 Progress = Callable[[int], None]
 

@@ -14,9 +14,9 @@ from dame.engines.layout import Layout
 from dame.engines.store import KeptTable
 from dame.engines.study import ReducedTable, play
 from dame.errors import Mismatch
-from dame.estimate import Estimate
-from dame.plans import Plan
-from dame.population import Chunk, Population, Reporting
+from dame.estimates import Estimate
+from dame.planning.plans import Plan
+from dame.populations.population import Chunk, Population, Reporting
 from dame.sizes import Sizes
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dame.batch import SecureWords
-from dame.batch.words import WordArray
+from dame.vectorised import SecureWords
+from dame.vectorised.words import WordArray
 from dame.device.questions import Question, question_id
 from dame.device.reports import report_bytes
-from dame.drafts import drafted
-from dame.edge import Bytes
+from dame.planning.files import drafted
+from dame.vectorised.edge import Bytes
 from dame.engines.answers import Asked
 from dame.engines.keyed import Keys, Lanes
 from dame.engines.people import People

@@ -17,7 +17,7 @@ import numpy as np
 
 from dame.device.questions import TAG_BYTES, Question, question_id, question_tag
 from dame.device.reports import Report, report_bytes
-from dame.edge import Bytes, tally_reports
+from dame.vectorised.edge import Bytes, tally_reports
 from dame.engines.duplicates import Dropped, duplicates
 from dame.engines.report_files import ID_BYTES, QUESTION_KEY, arrow
 from dame.errors import InvalidInput, RejectedReport

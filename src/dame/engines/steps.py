@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dame import checks
 from dame.device.questions import Question, question_id
 from dame.errors import InvalidInput, Mismatch
-from dame.estimate import Estimate
-from dame.plans import Plan
+from dame.estimates import Estimate
+from dame.planning.plans import Plan
 from dame.protocols import next as next_step
 from dame.tally import Tally, merged
 

@@ -8,8 +8,8 @@ from typing import Protocol
 from dame import checks
 from dame.engines.answers import Asked
 from dame.engines.survey import Survey
-from dame.estimate import Estimate, Played
-from dame.plans import Plan
+from dame.estimates import Estimate, Played
+from dame.planning.plans import Plan
 from dame.protocols import next as next_step
 from dame.tally import Tally
 

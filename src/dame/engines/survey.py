@@ -15,7 +15,7 @@ import numpy as np
 
 from dame.engines.people import People
 from dame.errors import InvalidInput
-from dame.plans import WEIGHTS, Brief
+from dame.planning.plans import WEIGHTS, Brief
 from dame.sizes import Sizes
 
 MEAN_STEPS = 2**32

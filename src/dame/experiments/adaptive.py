@@ -17,7 +17,7 @@ from dame.experiments.report import bullets, grid, short
 from dame.experiments.risk import ALPHA, PROTOCOLS, SEEDS, RiskTask
 from dame.experiments.risk_panels import span
 from dame.experiments.tidy import Row, Table, Value
-from dame.plans import Plan
+from dame.planning.plans import Plan
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 from dame.theory import limit

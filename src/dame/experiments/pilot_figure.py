@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dame.drafts import drafted
+from dame.planning.files import drafted
 from dame.errors import InvalidInput
 from dame.experiments.style import SERIES, images, panels
 from dame.experiments.tidy import Table

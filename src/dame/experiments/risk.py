@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.estimate import Played, read_measure
+from dame.estimates import Played, read_measure
 from dame.experiments.base import Task
 from dame.experiments.style import AUTHORS
 from dame.experiments.tidy import Row, Value
-from dame.laws import rademacher
-from dame.plans import MeasureRound, Plan
-from dame.population import Population
+from dame.populations.distributions import rademacher
+from dame.planning.plans import MeasureRound, Plan
+from dame.populations.population import Population
 from dame.protocols import plan as make_plan
-from dame.simulation import missed, play
+from dame.populations.simulation import missed, play
 from dame.sizes import Sizes
 
 ALPHA = 22 / 35

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dame import checks
-from dame.drafts import drafted
+from dame.planning.files import drafted
 from dame.errors import InvalidInput
 from dame.experiments import style
 from dame.experiments.base import Experiment, Task, stream_seed

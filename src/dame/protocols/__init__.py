@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from dame.device.questions import Question
 from dame.errors import InvalidInput
-from dame.estimate import Estimate
-from dame.plan_codec import LEARN
-from dame.plan_codec import plan_from_json as _plan_from_json
-from dame.plans import WEIGHTS, Brief, Plan
+from dame.estimates import Estimate
+from dame.planning.codec import LEARN
+from dame.planning.codec import plan_from_json as _plan_from_json
+from dame.planning.plans import WEIGHTS, Brief, Plan
 from dame.protocols.adaptive import Adaptive
 from dame.protocols.base import Protocol
 from dame.protocols.duchi import Duchi

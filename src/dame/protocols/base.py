@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from dame.device.questions import Question
 from dame.errors import Mismatch
-from dame.estimate import Estimate, in_units, know_nothing
-from dame.plans import Brief, Forecast, Plan, Round
+from dame.estimates import Estimate, in_units, know_nothing
+from dame.planning.plans import Brief, Forecast, Plan, Round
 from dame.tally import Tally
 from dame.theory import PAPER, limit, lower_bound, upper_bound
 

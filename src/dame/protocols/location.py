@@ -8,7 +8,7 @@ from scipy import optimize
 
 from dame.device.exact import WORD
 from dame.device.questions import Vote
-from dame.plans import VoteRound
+from dame.planning.plans import VoteRound
 from dame.tally import Tally
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dame.device.questions import MOST_BINS, Measure, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, UnaryCode
-from dame.estimate import Estimate, estimate_from_reading, read_measure, widened
-from dame.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.estimates import Estimate, estimate_from_reading, read_measure, widened
+from dame.planning.plans import Brief, MeasureRound, Plan, VoteRound
 from dame.protocols.base import Protocol, forecast
 from dame.protocols.location import missed_vote_bound, wrong_winner_chance
 from dame.tally import Tally

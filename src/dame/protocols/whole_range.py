@@ -7,8 +7,8 @@ from typing import Any
 
 from dame.device.questions import Measure, Question
 from dame.device.randomisers import DiscreteLaplace, OneBit
-from dame.estimate import Estimate, estimate_from_reading, read_measure
-from dame.plans import Brief, MeasureRound, Plan
+from dame.estimates import Estimate, estimate_from_reading, read_measure
+from dame.planning.plans import Brief, MeasureRound, Plan
 from dame.protocols.base import Protocol, forecast
 from dame.tally import Tally
 

@@ -13,7 +13,7 @@ from dame.service.problems import Problem
 from dame.service.schedule import iso
 from dame.service.studies import Study
 from dame.tally import Tally
-from dame.watch import vote_histogram, window_ends
+from dame.monitoring import vote_histogram, window_ends
 
 _ROUNDS = text("SELECT * FROM rounds WHERE study_id = :study ORDER BY round")
 _REJECTED = text("SELECT reason, count FROM rejections WHERE study_id = :study ORDER BY reason")

@@ -13,11 +13,11 @@ import numpy as np
 from dame.client.administration import Administration
 from dame.device.questions import question_id
 from dame.device.reports import report_bytes
-from dame.edge import tally_reports
+from dame.vectorised.edge import tally_reports
 from dame.engines.report_files import arrow, write_encoded
 from dame.errors import Mismatch
-from dame.estimate import Estimate
-from dame.plans import Plan
+from dame.estimates import Estimate
+from dame.planning.plans import Plan
 from dame.protocols import next as next_step
 from dame.protocols import plan_from_json
 from dame.tally import Tally

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, text
 
 from dame.device.questions import Question, question_from_json
 from dame.device.reports import report_bytes
-from dame.edge import tally_reports
-from dame.estimate import Estimate
+from dame.vectorised.edge import tally_reports
+from dame.estimates import Estimate
 from dame.protocols import next as next_step
 from dame.service.database import Database
 from dame.service.opening import open_round

@@ -16,8 +16,8 @@ from dame.client.signed import participant_name, plan_identity
 from dame.device.assignment import round_of
 from dame.device.questions import canonical
 from dame.errors import InvalidInput
-from dame.plan_codec import plan_to_json, round_kind
-from dame.plans import Plan
+from dame.planning.codec import plan_to_json, round_kind
+from dame.planning.plans import Plan
 from dame.protocols import first, plan_from_json
 from dame.service import auth
 from dame.service.database import Database

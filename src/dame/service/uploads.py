@@ -16,7 +16,7 @@ from sqlalchemy import Connection, text
 
 from dame.device.questions import TAG_BYTES, Question
 from dame.device.reports import Report, report_bytes
-from dame.edge import checked_payloads
+from dame.vectorised.edge import checked_payloads
 from dame.errors import RejectedReport
 from dame.service.bulk import Found
 from dame.service.database import Database

@@ -14,14 +14,14 @@ from typing import Any
 from dame import checks
 from dame.device.questions import Measure, Question
 from dame.errors import InvalidInput
-from dame.estimate import Estimate, estimate_from_reading, saturation, widened
-from dame.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
+from dame.estimates import Estimate, estimate_from_reading, saturation, widened
+from dame.planning.plans import Brief, MeasureRound, PartRound, PlaceRound, Plan, Round, SizeRound, VoteRound
 from dame.protocols.adaptive import differing
 from dame.protocols.adaptive import survey as sizes_survey
 from dame.protocols.adaptive.locate import PAIR, elected_centre
 from dame.protocols.adaptive.posterior import Posterior, listen, posterior
 from dame.protocols.adaptive.search import best_design
-from dame.protocols.adaptive.worlds import TRUST, plausible
+from dame.protocols.adaptive.models import TRUST, plausible
 from dame.protocols.base import Protocol, forecast
 from dame.protocols.location import wrong_winner_chance
 from dame.protocols.whole_range import read_alone

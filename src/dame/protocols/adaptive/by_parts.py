@@ -1,7 +1,7 @@
-"""Users who differ, asked for bits on parts of the range (`dame.spread.parts`): for any α, and as few as a hundred.
+"""Users who differ, asked for bits on parts of the range (`dame.between_users.parts`): for any α, and as few as a hundred.
 
 The first users are asked about eighths of the range, the others about parts that are narrow where the many were found.
-All rounds are read together, as the likeliest population of all (`dame.spread.likeliest`).
+All rounds are read together, as the likeliest population of all (`dame.between_users.likeliest`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 
 from dame.device.questions import PartMeasure
 from dame.device.randomisers import OneBit
-from dame.estimate import Estimate, Reading, estimate_from_reading, normal_quantile
-from dame.plans import Brief, PartRound, Plan, Round
+from dame.estimates import Estimate, Reading, estimate_from_reading, normal_quantile
+from dame.planning.plans import Brief, PartRound, Plan, Round
 from dame.protocols.adaptive.outlook import Outlook, Widths, plausible, widths_of
-from dame.spread import Part, Population, Sight, bell, next_borders, sight, trimmed_mean
-from dame.spread.parts import EIGHTHS, Borders
+from dame.between_users import Part, Population, Sight, bell, next_borders, sight, trimmed_mean
+from dame.between_users.parts import EIGHTHS, Borders
 from dame.tally import Tally
 
 SHARES = ((1.0,), (0.4, 0.6), (0.25, 0.3, 0.45))

@@ -1,9 +1,9 @@
-"""Users who differ, asked to mark one of a few places (`dame.spread.places`): for many users and a large α.
+"""Users who differ, asked to mark one of a few places (`dame.between_users.places`): for many users and a large α.
 
 The first users are asked about places all over the range, the others about those that are worth asking about by what
 the rounds before have shown. Close together, places have little noise; places at the ends of the range, in the same
 question, watch over those who are far away. What was cut off all the same is made up for by what the other rounds say
-of the tails, as far as they can (`dame.spread.beliefs`).
+of the tails, as far as they can (`dame.between_users.beliefs`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from dame.device.questions import PlaceVote
 from dame.device.randomisers import OneBit, OneOfMany
-from dame.estimate import LEVEL, Estimate, Reading, estimate_from_reading
-from dame.plans import Brief, PlaceRound, Plan, Round
+from dame.estimates import LEVEL, Estimate, Reading, estimate_from_reading
+from dame.planning.plans import Brief, PlaceRound, Plan, Round
 from dame.protocols.adaptive.outlook import Outlook, Widths, plausible, widths_of
-from dame.spread import Beliefs, Places, Population, bell, best_places, family, marked, noise_of
+from dame.between_users import Beliefs, Places, Population, bell, best_places, family, marked, noise_of
 from dame.tally import Tally
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from dame.device.questions import Question
 from dame.device.randomisers import OneBit
-from dame.estimate import Estimate
-from dame.plans import Brief, MeasureRound, PartRound, Plan, Round
+from dame.estimates import Estimate
+from dame.planning.plans import Brief, MeasureRound, PartRound, Plan, Round
 from dame.protocols.adaptive import by_parts, by_places
 from dame.protocols.adaptive.outlook import Outlook
 from dame.protocols.whole_range import read_alone, risk_alone

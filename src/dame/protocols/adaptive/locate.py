@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dame.device.questions import MOST_BINS, Vote
 from dame.device.randomisers import UnaryCode
-from dame.plans import Brief, VoteRound
-from dame.protocols.adaptive.course import Course
+from dame.planning.plans import Brief, VoteRound
+from dame.protocols.adaptive.error_path import Course
 from dame.protocols.location import missed_vote_bound, window_totals
 from dame.tally import Tally
 from dame.theory.response import ROOMS, group_sizes, mean_atoms, record_variance

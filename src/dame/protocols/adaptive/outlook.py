@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.plans import Brief
-from dame.spread import NARROWEST, WIDEST
+from dame.planning.plans import Brief
+from dame.between_users import NARROWEST, WIDEST
 
 Widths = tuple[float, float]
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from dame.device.exact import WORD
 from dame.device.questions import Measure
 from dame.device.randomisers import OneBit
-from dame.estimate import Reading
-from dame.plans import Round, VoteRound
+from dame.estimates import Reading
+from dame.planning.plans import Round, VoteRound
 from dame.protocols.adaptive.locate import centre_error, elected_centre
-from dame.protocols.adaptive.worlds import EITHER_WAY, LEANINGS, ROOMS, Spot, Worlds, in_whole_range, law_chances
+from dame.protocols.adaptive.models import EITHER_WAY, LEANINGS, ROOMS, Spot, Worlds, in_whole_range, law_chances
 from dame.tally import Tally
 
 Floats = NDArray[np.float64]

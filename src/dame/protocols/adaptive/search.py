@@ -11,11 +11,11 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.crowd import mean_weight, weights
+from dame.vectorised.crowd import mean_weight, weights
 from dame.device.randomisers import OneBit
-from dame.plans import Brief, MeanRound, MeasureRound, VoteRound
-from dame.protocols.adaptive.course import APART, Course, MeasureDesign, best_measure, known_within
-from dame.protocols.adaptive.foresight import SOME, after_each, reporting
+from dame.planning.plans import Brief, MeanRound, MeasureRound, VoteRound
+from dame.protocols.adaptive.error_path import APART, Course, MeasureDesign, best_measure, known_within
+from dame.protocols.adaptive.forecasting import SOME, after_each, reporting
 from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
 from dame.theory import privacy_factor
 from dame.theory.response import ResponseTable

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dame.crowd import SIZE_CLASSES
+from dame.vectorised.crowd import SIZE_CLASSES
 from dame.device.questions import SizeVote
 from dame.device.randomisers import UnaryCode
-from dame.plans import Brief, MeanRound, Plan, SizeRound
+from dame.planning.plans import Brief, MeanRound, Plan, SizeRound
 from dame.protocols.adaptive.search import rounds_with_shares
 from dame.sizes import Sizes
 from dame.tally import Tally

@@ -1,0 +1,1 @@
+"""Populations: where sizes and means come from, and studies simulated on them."""
