@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from dame import checks
 from dame.device.coins import Coins
@@ -245,6 +245,11 @@ class Window(NamedTuple):
     right: float
 
 
+def effective_records(size: Any, between_sd: float) -> Any:
+    """1 / (1/size + b²), for a number or an array: so many records of different people tell as much as these of one."""
+    return size / (1.0 + size * (between_sd * between_sd)) if between_sd else size
+
+
 @LENSES.register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows(Lens):
@@ -296,9 +301,8 @@ class Windows(Lens):
 
     def weight(self, size: float) -> float:
         """The weight sqrt(size ∧ cap) of a person with so many records, but at least the least weight."""
-        effective = size / (1.0 + size * (self.between_sd * self.between_sd)) if self.between_sd else float(size)
-        root = math.sqrt(effective if self.cap is None else min(effective, self.cap))
-        return max(root, self.least_weight)
+        records = effective_records(float(size), self.between_sd)
+        return max(math.sqrt(records if self.cap is None else min(records, self.cap)), self.least_weight)
 
     def position(self, person: Summary, window: int = 0) -> float:
         """The position of a person in a window, 0 at its left and 1 at its right end, cut to [0, 1]."""
