@@ -77,6 +77,8 @@ class Tally:
     @property
     def sums(self) -> tuple[int, ...]:
         """The sum of each entry over all windows."""
+        if len(self.windows) == 1:
+            return self.windows[0].sums
         return tuple(map(sum, zip(*(window.sums for window in self.windows), strict=True)))
 
     def mean(self, entry: int = 0) -> float:

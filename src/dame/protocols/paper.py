@@ -56,9 +56,7 @@ class Paper(Protocol):
         n_alpha2 = brief.users * brief.alpha**2
         # No more bins than a question may have: users with 10^13 records or more locate a little less finely.
         tau = max(bin_half_width(told, n_alpha2), 1 / MOST_BINS)
-        bins = Bins(
-            bins=math.ceil(1 / tau), width=2 * tau, neighbours=NEIGHBOURS, min_size=min(m_tilde, MOST_RECORDS)
-        )
+        bins = Bins(bins=math.ceil(1 / tau), width=2 * tau, neighbours=NEIGHBOURS, min_size=min(m_tilde, MOST_RECORDS))
         half_width = min((WINDOW_MARGIN + 1) * tau, 1.0) * math.sqrt(told)
         vote = Round(
             name="locate",

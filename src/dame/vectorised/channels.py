@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dame.device.channels import MARK_STEPS, Bits, Channel, Choice, Comparing, Laplace
 from dame.device.exact import WORD

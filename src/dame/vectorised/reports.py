@@ -20,7 +20,6 @@ from dame.vectorised.coins import Bytes, ManyCoins, StreamCoins
 from dame.vectorised.lenses import Floats, Ints, Places, read
 from dame.vectorised.words import Words
 
-
 Totals = list[tuple[int, Sequence[int]]]
 """What reports add up to, window by window: how many there are, and the sum of each entry."""
 
