@@ -1,4 +1,4 @@
-"""What statistics, lenses and channels have in common: one frozen value each, checked at birth, that travels as JSON."""
+"""What statistics, lenses and channels have in common: frozen values, checked at birth, that travel as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulation: drives a protocol over a population, many times, with the distribution of the device but without its coins.
+"""Simulation: drives a protocol over a population, many times: reports as from devices, but without their coins.
 
 Reports are never drawn one by one where their sum has a known distribution: the bits of a vote are binomial given how
 many people marked each bin. The generator is fast, not secure; nothing drawn here may leave a device.

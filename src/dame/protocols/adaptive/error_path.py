@@ -1,8 +1,8 @@
-"""The planner's arithmetic: how the error of the centre shrinks from round to round, for the worst distributions that records
-can have.
+"""The planner's arithmetic: how the error of the centre shrinks from round to round, for the worst distributions of
+records.
 
-The state is the centre error δ = θ - centre, taken as normal with a mean and a spread for each distribution of the family in
-`dame.theory.response`.
+The state is the centre error δ = θ - centre, taken as normal with a mean and a spread for each distribution of the
+family in `dame.theory.response`.
 """
 
 from __future__ import annotations
