@@ -42,6 +42,9 @@ class Protocol(ABC):
     shapes: ClassVar[frozenset[tuple[str, ...]]]
     """The shapes (lens and channel) that the rounds of a study may have, one after the other."""
 
+    elected: ClassVar[int] = 1
+    """How many neighbouring bins a vote elects together."""
+
     def check(self, plan: Plan) -> None:
         """Refuses a plan, wherever it comes from, of an unknown version or with rounds that this protocol has not."""
         if plan.protocol_version not in self.versions:
@@ -63,6 +66,11 @@ class Protocol(ABC):
     @abstractmethod
     def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
         """The estimate on the inner scale, when every round has at least one report."""
+
+    def reasons(self, plan: Plan) -> list[str]:
+        """Why the planner chose these rounds, in sentences for people; none where there was no choice."""
+        del plan
+        return []
 
     def next(self, plan: Plan, history: Sequence[Tally]) -> Question | Estimate:
         """The next question, or the estimate in the study's units when the rounds are over."""
