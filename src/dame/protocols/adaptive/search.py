@@ -212,7 +212,8 @@ class _Search:
 
     def _start(self, round_: Round, failure: float) -> Start:
         after = state_after(round_.lens, round_, self._brief, self._users(round_.share))
-        return Start(round=replace(round_, error_after=math.sqrt(after.worst)), after=after, failure=failure)
+        error = min(math.sqrt(after.worst), 1.0)
+        return Start(round=replace(round_, error_after=error), after=after, failure=failure)
 
     def _follow(self, start: Start, shares: Sequence[float]) -> Sketch:
         rounds, state = [start.round], start.after
