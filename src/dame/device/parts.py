@@ -1,4 +1,4 @@
-"""What statistics, lenses and channels have in common: one frozen value each, checked at birth, that travels as JSON."""
+"""What statistics, lenses and channels have in common: a frozen value, checked at birth, that travels as JSON."""
 
 from __future__ import annotations
 
