@@ -37,6 +37,10 @@ class Reading(NamedTuple):
     last: int
     mark: float = 1.0
 
+    def mark_on(self, bin_: int) -> float:
+        """How strongly a bin is marked."""
+        return self.mark if self.first <= bin_ <= self.last else 0.0
+
 
 NOTHING = Reading(1, 0)
 """The reading of somebody who marks nothing."""
