@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar, NamedTuple, Self
@@ -288,9 +288,11 @@ class Windows(Lens):
 
         Each is seen from its left border: so a position in it costs no rounding but the division's.
         """
-        if len(borders) < 2 or not all(right - left >= NARROWEST for left, right in itertools.pairwise(borders)):
-            raise InvalidInput("borders", tuple(borders), "different numbers, the smaller ones first")
-        each = itertools.pairwise(borders)
+        if not isinstance(borders, (tuple, list)):
+            raise InvalidInput("borders", borders, "a list of numbers")
+        each = list(itertools.pairwise(checks.real("border", border, -1.0, 1.0) for border in borders))
+        if not all(right - left >= NARROWEST for left, right in each):
+            raise InvalidInput("borders", borders, "different numbers, the smaller ones first")
         return cls(windows=tuple(Window(left, 0.0, right - left) for left, right in each), cap=1.0)
 
     @property
@@ -343,17 +345,10 @@ class Windows(Lens):
         """The lens as a JSON object: a window is a list of centre, left and right."""
         return {**Part.to_json(self), "windows": [list(window) for window in self.windows]}
 
-    @classmethod
-    def from_json(cls, given: Mapping[str, object]) -> Self:
-        """The lens with the fields of a document."""
-        windows = given["windows"]
-        if not isinstance(windows, list):
-            raise InvalidInput("windows", windows, "a list of windows")
-        return cls(**{**given, "windows": windows})  # type: ignore[arg-type]
 
-
-def _windows(given: Iterable[Sequence[float]]) -> Iterator[Window]:
-    windows = tuple(given)
+def _windows(windows: object) -> Iterator[Window]:
+    if not isinstance(windows, (tuple, list)):
+        raise InvalidInput("windows", windows, "a list of windows")
     if not 1 <= len(windows) <= MOST_WINDOWS or len(windows).bit_count() != 1:
         raise InvalidInput("windows", len(windows), f"1, 2, 4 … or {MOST_WINDOWS} windows: fair coins draw one")
     for window in windows:
