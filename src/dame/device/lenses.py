@@ -161,7 +161,7 @@ class Bins(Lens):
                 yield from (border, math.nextafter(border, -2.0), math.nextafter(border, 2.0))
 
     def telling_bins(self) -> Sequence[int]:
-        """Bins among which every difference between two people occurs that occurs at all.
+        """Bins among which two people differ in every way that there is; where bins are many, at least in the largest.
 
         How two runs of marks differ depends on how far they are apart, up to twice their length, and on what the first
         and the last bin cut off.
@@ -171,7 +171,7 @@ class Bins(Lens):
             return range(self.bins)
         middle = self.bins // 2
         if self.bins > _MANY_BINS:
-            return (0, 1, middle, self.bins - 1)
+            return (0, max(self.neighbours, 1), middle, self.bins - 1)
         return sorted({*range(reach), middle, *range(self.bins - reach, self.bins)})
 
     @property
