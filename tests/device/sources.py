@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 
-from dame.device.coins import Coins
+from dame.device.coins import Coins, ReplayCoins
+
+
+def replayed(*words: int) -> ReplayCoins:
+    """Given words, in order, and then no more."""
+    return ReplayCoins(struct.pack(f">{len(words)}Q", *words))
 
 
 class SeededCoins:
