@@ -103,9 +103,9 @@ def every_making(alphas: Iterable[float]) -> list[Question]:
     return [question for alpha in alphas for make in MAKINGS.values() for question in make(alpha)]
 
 
-def own(kinds: Iterable[type[Part]]) -> set[type[Part]]:
+def own(kinds: Iterable[type[Part]]) -> list[type[Part]]:
     """The classes of a registry that this package itself brings: a test may have registered others."""
-    return {kind for kind in kinds if kind.__module__.startswith("dame.")}
+    return [kind for kind in kinds if kind.__module__.startswith("dame.")]
 
 
 def ways_to_make(channels: Iterable[type[Channel]]) -> set[str]:
