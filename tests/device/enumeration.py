@@ -67,13 +67,19 @@ def largest_ratio(laws: Iterable[Law]) -> Fraction | float:
     return largest
 
 
-def is_private(ratio: Fraction | float, alpha: float) -> bool:
+def is_private(ratio: Fraction | float, alpha: float | Fraction) -> bool:
     """Whether a likelihood ratio is at most e^α, decided with 100 digits."""
     if ratio == IMPOSSIBLE:
         return False
     with mpmath.workdps(100):
-        exact = Fraction(ratio)
-        return bool(mpmath.mpf(exact.numerator) / exact.denominator <= mpmath.exp(mpmath.mpf(alpha)))
+        exact, budget = (mpmath.mpf(each.numerator) / each.denominator for each in (Fraction(ratio), Fraction(alpha)))
+        return bool(exact <= mpmath.exp(budget))
+
+
+def keeps(loss: Loss, alpha: float) -> bool:
+    """Whether a loss is at most α, decided with 100 digits."""
+    left = Fraction(alpha) - loss.exponent
+    return left >= 0 and is_private(loss.ratio, left)
 
 
 # --- readings of lenses

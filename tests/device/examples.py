@@ -72,7 +72,8 @@ LENS_EXAMPLES: dict[type[Lens], tuple[Lens, ...]] = {
 }
 """Lenses with people at all bins and at both ends of all windows: two of them differ as much as the lens allows."""
 
-_LAPLACE_STEPS = 8
+_LAPLACE_STEPS = 15
+"""Few enough to enumerate, and enough that a whole scale comes near any α."""
 
 MAKINGS: dict[str, Callable[[float], tuple[Question, ...]]] = {
     "Bits.single": lambda alpha: tuple(ask(lens, Bits.single(alpha), alpha) for lens in LENS_EXAMPLES[Windows]),

@@ -48,6 +48,16 @@ class StuckCoins:
         return list(self._source.words(1)) * count
 
 
+class ReusedCoins:
+    """A broken source that repeats its first word for ever: the window's word draws the bit as well."""
+
+    def __init__(self, source: Coins) -> None:
+        self._word = source.words(1)[0]
+
+    def words(self, count: int) -> Sequence[int]:
+        return [self._word] * count
+
+
 class _NextChoice(Exception):
     def __init__(self, weights: Sequence[Fraction]) -> None:
         self.weights = weights
