@@ -340,7 +340,7 @@ class Laplace(Channel):
 
     def draw(self, reading: Reading, coins: Coins) -> int:
         """A noisy grid point."""
-        return self.noisy(grid_point(reading.mark, self.steps), discrete_laplace(coins, self.scale))
+        return self.noisy(grid_point(reading.mark_on(0), self.steps), discrete_laplace(coins, self.scale))
 
     def noisy(self, point: int, noise: int) -> int:
         """A grid point with noise, within the range of values."""

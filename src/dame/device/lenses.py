@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
@@ -36,6 +36,10 @@ class Reading(NamedTuple):
     first: int
     last: int
     mark: float = 1.0
+
+    def mark_on(self, bin_: int) -> float:
+        """How strongly a bin is marked."""
+        return self.mark if self.first <= bin_ <= self.last else 0.0
 
 
 NOTHING = Reading(1, 0)
@@ -157,7 +161,7 @@ class Bins(Lens):
                 yield from (border, math.nextafter(border, -2.0), math.nextafter(border, 2.0))
 
     def telling_bins(self) -> Sequence[int]:
-        """Bins among which every difference between two people occurs that occurs at all.
+        """Bins among which two people differ in every way that there is; where bins are many, at least in the largest.
 
         How two runs of marks differ depends on how far they are apart, up to twice their length, and on what the first
         and the last bin cut off.
@@ -167,7 +171,7 @@ class Bins(Lens):
             return range(self.bins)
         middle = self.bins // 2
         if self.bins > _MANY_BINS:
-            return (0, 1, middle, self.bins - 1)
+            return (0, max(self.neighbours, 1), middle, self.bins - 1)
         return sorted({*range(reach), middle, *range(self.bins - reach, self.bins)})
 
     @property
@@ -289,9 +293,11 @@ class Windows(Lens):
 
         Each is seen from its left border: so a position in it costs no rounding but the division's.
         """
-        if len(borders) < 2 or not all(right - left >= NARROWEST for left, right in itertools.pairwise(borders)):
-            raise InvalidInput("borders", tuple(borders), "different numbers, the smaller ones first")
-        each = itertools.pairwise(borders)
+        if not isinstance(borders, (tuple, list)):
+            raise InvalidInput("borders", borders, "a list of numbers")
+        each = list(itertools.pairwise(checks.real("border", border, -1.0, 1.0) for border in borders))
+        if not all(right - left >= NARROWEST for left, right in each):
+            raise InvalidInput("borders", borders, "different numbers, the smaller ones first")
         return cls(windows=tuple(Window(left, 0.0, right - left) for left, right in each), cap=1.0)
 
     @property
@@ -343,17 +349,10 @@ class Windows(Lens):
         """The lens as a JSON object: a window is a list of centre, left and right."""
         return {**Part.to_json(self), "windows": [list(window) for window in self.windows]}
 
-    @classmethod
-    def from_json(cls, given: Mapping[str, object]) -> Self:
-        """The lens with the fields of a document."""
-        windows = given["windows"]
-        if not isinstance(windows, list):
-            raise InvalidInput("windows", windows, "a list of windows")
-        return cls(**{**given, "windows": windows})  # type: ignore[arg-type]
 
-
-def _windows(given: Iterable[Sequence[float]]) -> Iterator[Window]:
-    windows = tuple(given)
+def _windows(windows: object) -> Iterator[Window]:
+    if not isinstance(windows, (tuple, list)):
+        raise InvalidInput("windows", windows, "a list of windows")
     if not 1 <= len(windows) <= MOST_WINDOWS or len(windows).bit_count() != 1:
         raise InvalidInput("windows", len(windows), f"1, 2, 4 … or {MOST_WINDOWS} windows: fair coins draw one")
     for window in windows:

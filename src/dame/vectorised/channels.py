@@ -231,8 +231,8 @@ class _LaplaceForm(ChannelForm[Laplace]):
         return np.array([chances @ points, chances @ points**2 + noise])
 
     def _points(self, channel: Laplace, readings: Readings) -> Ints:
-        assert readings.marks is not None, "noise is added to partial marks"
-        return grid_points(readings.marks, channel.steps)
+        marks = ((readings.first <= 0) & (readings.last >= 0)).astype(np.float64)[readings.which]
+        return grid_points(marks if readings.marks is None else marks * readings.marks, channel.steps)
 
     def _noisy(self, channel: Laplace, points: Ints, noise: Ints) -> Ints:
         return np.asarray(np.clip(points + noise, *channel.values))
