@@ -5,7 +5,7 @@ plain bits over the whole range.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
@@ -16,7 +16,7 @@ from dame.device.lenses import MOST_BINS, Bins, Lens, Windows
 from dame.device.parts import narrowed
 from dame.device.records import MOST_RECORDS
 from dame.errors import Mismatch
-from dame.estimates import Estimate, Measured, estimate_from, widened
+from dame.estimates import Estimate, Measured, estimate_from
 from dame.planning.brief import Brief
 from dame.planning.rounds import Round
 from dame.protocols.adaptive.error_path import ErrorState, known_within
@@ -105,8 +105,7 @@ def centre_after(lens: Lens, tally: Tally, brief: Brief) -> Estimate:
 def _centre_of_votes(lens: Bins, tally: Tally, brief: Brief) -> Estimate:
     """The elected centre; how far it may be off is not read from the votes, and the interval is the whole range."""
     centre = elected_centre(tally, brief.sizes)
-    found = estimate_from(Measured(value=centre, standard_error=1.0, low=-1.0, high=1.0), [tally.reports])
-    return replace(found, interval=widened(found, 0.0, "").interval)
+    return estimate_from(Measured(value=centre, standard_error=1.0, low=-1.0, high=1.0), [tally.reports])
 
 
 @centre_after.register
