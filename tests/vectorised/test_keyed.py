@@ -1,6 +1,8 @@
-"""Keyed coins: their definition, their law, and that they follow the device word for word."""
+"""Keyed coins: their definition, their distribution, and that they follow the device word for word."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,14 +11,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dame.device.coins import discrete_laplace as device_laplace
-from dame.engines.keyed import Keys, Lanes, NextWords, mix
-from dame.engines.keyed_laplace import discrete_laplace
+from dame.vectorised.coins import KeyedCoins
+from dame.vectorised.keyed import Keys, Lanes, coin_keys, mix
+from dame.vectorised.keyed_laplace import discrete_laplace
 from tests.chances import FALSE_ALARM, p_value, power
-from tests.engines.oracle import UserCoins
-from tests.engines.oracle import mix as mix_one
+from tests.vectorised.examples import QUESTIONS
+from tests.vectorised.keyed_oracle import UserCoins
+from tests.vectorised.keyed_oracle import mix as mix_one
 
 WORDS = st.integers(0, 2**64 - 1)
-PURPOSE = ("coins", 7, "study", 0, 0)
+PURPOSE = ("coins", 7, "study", "mean", 0, 0)
 
 
 def lanes(users: int, *purpose: str | int) -> Lanes:
@@ -37,7 +41,7 @@ def test_mixer_matches_published_outputs() -> None:
 
 @given(st.lists(WORDS, min_size=1, max_size=4), st.integers(0, 2**63), st.integers(0, 9), st.integers(1, 5))
 def test_words_are_those_of_the_definition(hashes: list[int], seed: int, first: int, count: int) -> None:
-    purpose = ("coins", seed, "studie ü", 3, 0)
+    purpose = ("coins", seed, "studie ü", "mean", 3, 0)
     rows = Lanes(Keys.of(*purpose), np.array(hashes, dtype=np.uint64)).words(first, count)
     assert rows.tolist() == [list(UserCoins(one, *purpose).words(first + count))[first:] for one in hashes]
 
@@ -48,27 +52,38 @@ def test_single_words_are_those_of_the_rows() -> None:
     assert some.each(users, numbers).tolist() == some.words(0, 3)[[4, 0, 4], [2, 0, 1]].tolist()
 
 
-def test_a_source_hands_out_one_word_a_user() -> None:
-    source = NextWords(lanes(6))
-    assert np.array([source.take(6), source.take(6)]).T.tolist() == lanes(6).words(0, 2).tolist()
-    with pytest.raises(AssertionError):
-        source.take(5)
+def test_coins_hand_out_the_next_word_of_each_user() -> None:
+    coins = KeyedCoins(lanes(6))
+    assert np.array([coins.each(), coins.each()]).T.tolist() == lanes(6).words(0, 2).tolist()
+    assert coins.laplace(3).tolist() == discrete_laplace(lanes(6), 3, taken=2).tolist()
+
+
+CHANGES: list[dict[str, object]] = [{"study": "other"}, {"target": "other"}, {"round": 2}]
+
+
+def test_seed_study_slot_and_repetition_all_change_the_keys() -> None:
+    question = QUESTIONS["bit"]
+    asked = [question, *(replace(question, **change) for change in CHANGES)]
+    keys = [coin_keys(7, one, 0) for one in asked] + [coin_keys(8, question, 0), coin_keys(7, question, 1)]
+    assert len(set(keys)) == len(keys) == 6
+    assert keys[0] == Keys.of("coins", 7, question.study, question.target, question.round, 0)
 
 
 @pytest.mark.parametrize(
     ("purpose"),
     [
-        ("coins", 8, "study", 0, 0),
-        ("coins", 7, "studx", 0, 0),
-        ("coins", 7, "study", 1, 0),
-        ("coins", 7, "study", 0, 1),
+        ("coins", 8, "study", "mean", 0, 0),
+        ("coins", 7, "studx", "mean", 0, 0),
+        ("coins", 7, "study", "share", 0, 0),
+        ("coins", 7, "study", "mean", 1, 0),
+        ("coins", 7, "study", "mean", 0, 1),
     ],
 )
-def test_seed_study_round_and_repetition_all_change_every_word(purpose: tuple[str | int, ...]) -> None:
+def test_each_part_of_a_purpose_changes_every_word(purpose: tuple[str | int, ...]) -> None:
     assert not (lanes(50).words(0, 20) == lanes(50, *purpose).words(0, 20)).any()
 
 
-class TestLaw:
+class TestDistribution:
     """Uniform, and independent between users, words and keys: a chi-square on bytes, and correlations."""
 
     USERS, COUNT = 2000, 50
@@ -83,7 +98,7 @@ class TestLaw:
 
     def test_neighbours_are_uncorrelated(self) -> None:
         units = self.words().astype(np.float64) / 2**64 - 0.5
-        others = self.words("coins", 8, "study", 0, 0).astype(np.float64) / 2**64 - 0.5
+        others = self.words("coins", 8, "study", "mean", 0, 0).astype(np.float64) / 2**64 - 0.5
         for one, other in ((units[1:], units[:-1]), (units[:, 1:], units[:, :-1]), (units, others)):
             z = (one * other).mean() * 12 * np.sqrt(one.size)
             assert abs(z) < stats.norm.isf(FALSE_ALARM / 2)
@@ -102,13 +117,13 @@ def test_laplace_noise_is_what_each_device_draws(hashes: list[int], scale: int) 
     assert drawn.tolist() == [device_laplace(UserCoins(one, *PURPOSE), scale) for one in hashes]
 
 
-def _laplace_law(scale: float) -> dict[int, float]:
+def _laplace_chances(scale: float) -> dict[int, float]:
     weights = {k: float(np.exp(-abs(k) / scale)) for k in range(-60, 61)}
     return {k: weight / sum(weights.values()) for k, weight in weights.items()}
 
 
-def test_laplace_noise_follows_its_law() -> None:
+def test_laplace_noise_follows_its_distribution() -> None:
     draws = 40_000
-    law, mutant = _laplace_law(2.0), _laplace_law(2.2)
-    assert power(law, mutant, draws) > 0.999
-    assert p_value(discrete_laplace(lanes(draws), 2).tolist(), law) > FALSE_ALARM
+    exact, mutant = _laplace_chances(2.0), _laplace_chances(2.2)
+    assert power(exact, mutant, draws) > 0.999
+    assert p_value(discrete_laplace(lanes(draws), 2).tolist(), exact) > FALSE_ALARM

@@ -3,12 +3,14 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from vectorised_statistics import FALSE_ALARM, ConstantPlanes, chi_square_p, fast
 from scipy import stats
 
-from dame.vectorised import ReplayWords, SecureWords, discrete_laplace, geometric
-from dame.vectorised.bernoulli import PLANES
 from dame.errors import InvalidInput
+from dame.vectorised import geometric
+from dame.vectorised.bernoulli import PLANES
+from dame.vectorised.laplace import discrete_laplace
+from dame.vectorised.words import ReplayWords, SecureWords
+from tests.vectorised.sources import FALSE_ALARM, ConstantPlanes, chi_square_p, fast
 
 COUNT = 2**18
 SCALES = (1, 2, 7, 1000, 2**40)

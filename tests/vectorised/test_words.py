@@ -5,11 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from vectorised_statistics import FALSE_ALARM, chi_square_p
 from scipy import stats
 
-from dame.vectorised import FastWords, ReplayWords, SecureWords, packed_bits, words
 from dame.errors import InvalidInput
+from dame.vectorised import words
+from dame.vectorised.bernoulli import packed_bits
+from dame.vectorised.words import FastWords, ReplayWords, SecureWords
+from tests.vectorised.sources import FALSE_ALARM, chi_square_p
 
 CIPHERS = "cryptography.hazmat.primitives.ciphers"
 
@@ -80,7 +82,7 @@ def test_fallback_asks_the_operating_system(monkeypatch: pytest.MonkeyPatch) -> 
 
 FORKED = """
 import os
-from dame.vectorised import SecureWords
+from dame.vectorised.words import SecureWords
 source = SecureWords()
 source.take(1)
 read, write = os.pipe()

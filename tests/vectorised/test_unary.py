@@ -4,21 +4,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from vectorised_statistics import FALSE_ALARM, RepeatedWords, binomial_p, chi_square_p, fast, ones, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dame.vectorised import (
-    ReplayWords,
-    SecureWords,
-    VoteBits,
-    bitmatrix,
-    count_reports,
-    count_votes,
-    unary,
-    vote_matrix,
-)
 from dame.errors import InvalidInput
+from dame.vectorised import bitmatrix, unary
+from dame.vectorised.unary import VoteBits, count_reports, count_votes, vote_matrix
+from dame.vectorised.words import ReplayWords, SecureWords
+from tests.vectorised.sources import FALSE_ALARM, RepeatedWords, binomial_p, chi_square_p, fast, ones, unpacked
 
 SURE = 2**64
 YES, NO = 2**63, int(SURE / (1 + np.e))

@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from vectorised_statistics import (
-    EDGES,
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dame.errors import InvalidInput
+from dame.vectorised import bernoulli
+from dame.vectorised.bernoulli import packed_bits
+from dame.vectorised.words import ReplayWords, SecureWords
+from tests.vectorised.sources import (
     EXAMPLES,
     FALSE_ALARM,
     ConstantPlanes,
@@ -15,11 +21,6 @@ from vectorised_statistics import (
     ones,
     unpacked,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from dame.vectorised import ReplayWords, SecureWords, bernoulli, bits, packed_bits
-from dame.errors import InvalidInput
 
 WORD = st.integers(0, 2**64 - 1)
 NOTHING = ReplayWords([])
@@ -123,21 +124,6 @@ def test_secure_words_give_the_same_frequency() -> None:
     assert binomial_p(ones(drawn), 2**22, 1 / 3) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("threshold", EDGES[:-1])
-def test_single_bits_compare_their_own_word(threshold: int) -> None:
-    around = [u for u in (0, threshold - 1, threshold, threshold + 1, 2**64 - 1) if 0 <= u < 2**64]
-    drawn = bits(ReplayWords(around), np.full(len(around), threshold, np.uint64))
-    assert drawn.tolist() == [u < threshold for u in around]
-
-
-def test_single_bits_keep_shape_and_frequency() -> None:
-    thresholds = np.array([[2**60], [2**62], [2**63]], np.uint64).repeat(2**18, axis=1)
-    counts = bits(fast(17), thresholds).sum(axis=1)
-    for k, p in zip(counts, (1 / 16, 1 / 4, 1 / 2), strict=True):
-        assert binomial_p(k, 2**18, p) > FALSE_ALARM
-        assert binomial_p(k, 2**18, p * 1.25) < FALSE_ALARM
-
-
 @pytest.mark.parametrize("threshold", [-1, 2**64 + 1, 0.5, float("nan"), True, None, "1"])
 def test_other_thresholds_are_refused(threshold: object) -> None:
     with pytest.raises(InvalidInput, match=r"threshold must be a whole number from 0 to 2\*\*64"):
@@ -148,8 +134,3 @@ def test_other_thresholds_are_refused(threshold: object) -> None:
 def test_other_counts_are_refused(count: object) -> None:
     with pytest.raises(InvalidInput, match="count"):
         packed_bits(NOTHING, 1, count)
-
-
-def test_thresholds_of_other_types_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="unsigned 64-bit"):
-        bits(NOTHING, np.array([0.5]))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy import stats
 
-from dame.vectorised import FastWords
 from dame.vectorised.bernoulli import PLANES
+from dame.vectorised.words import FastWords
 
 FALSE_ALARM = 1e-6
 """The chance that a right sampler fails one test. Seeds are fixed, so a passing test passes always."""
