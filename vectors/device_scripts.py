@@ -40,7 +40,7 @@ def identity_script(questions: Sequence[Question]) -> list[Document]:
     decimals: Document = {
         "alpha": 0.1, "statistic": {"kind": "value", "low": -1.5e-7, "high": 1234567890123456.0},
         "lens": {
-            "kind": "windows", "windows": [[0.0001, -1e-05, 1e11]], "cap": 1e16, "between_sd": 5e-324,
+            "kind": "windows", "windows": [[0.0001, -1e-05, 1e11]], "cap": 2.0**62, "between_sd": 5e-324,
             "least_weight": 0.30000000000000004,
         },
         "channel": {"kind": "laplace", "steps": 1, "scale": 10},
@@ -137,8 +137,8 @@ def _encodings(question: Question) -> list[bytes]:
     first = payloads[0]
     return [
         *(tag + payload for payload in payloads),
-        *(other + first for other in (bytes(TAG_BYTES), tag[:-1] + bytes([tag[-1] ^ 1]))),
-        *(b"", tag, tag + first + b"\0", tag + first[1:]),
+        tag[:-1] + bytes([tag[-1] ^ 1]) + first,
+        *(tag + first + b"\0", tag + first[1:]),
     ]
 
 

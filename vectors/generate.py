@@ -14,7 +14,8 @@ from vectors.outcomes import Document
 from vectors.people import bad_answers
 from vectors.segment_scripts import segment_answers, segment_questions
 from vectors.size_class_scripts import size_class_answers, size_class_questions, size_class_refusals
-from vectors.study_scripts import plans, study_document
+from vectors.study_plans import plans
+from vectors.study_scripts import plan_script, study_document
 from vectors.window_scripts import window_answers, window_questions, window_refusals
 
 FOLDER = Path(__file__).parent / "v1"
@@ -48,6 +49,7 @@ def documents() -> dict[str, Document]:
         **_answers(),
         "reports": _document(everything, [*device.report_script(everything), *merges]),
         "slots": _document({}, device.slot_script()),
+        "plans": _document({}, plan_script(list(plans().values()))),
         **{f"study-{name}": study_document(name, plan) for name, plan in plans().items()},
     }
     return {f"{name}.json": {"format": "dame-vectors", "version": 1, **script} for name, script in scripts.items()}

@@ -46,7 +46,9 @@ def _bits() -> dict[str, Question]:
         ),
         "sixty-four": Question(
             study="vectors", round=2, alpha=2.0,
-            lens=Windows(windows=tuple(Window(index / 32 - 1, -0.5, 0.5) for index in range(64)), cap=4.0),
+            lens=Windows(
+                windows=tuple(Window(index / 32 - 1, -0.5, 0.5) for index in range(64)), cap=4.0, least_weight=1.5
+            ),
             channel=Bits.single(2.0),
         ),
     }  # fmt: skip
@@ -78,7 +80,7 @@ def segment_answers(kind: str) -> list[Document]:
 
 def _people(lens: Windows) -> list[tuple[float, int]]:
     """Means and sizes; both ends, the middle and a third of the first windows among the means."""
-    ends = [(centre + left, centre + right) for centre, left, right in lens.windows[:8]]
+    ends = [(centre + left, centre + right) for centre, left, right in lens.windows[:4]]
     inside = [left + (right - left) * part for left, right in ends for part in (0.0, 1 / 3, 1 / 2, 1.0)]
     means = [-1.0, 1.0, *sorted({min(max(mean, -1.0), 1.0) for mean in inside})]
     return [(mean, 1 + 4 * (index % 3 // 2)) for index, mean in enumerate(means)]

@@ -45,7 +45,7 @@ def _bits() -> dict[str, Question]:
         ),
         "far-apart": Question(
             study="vectors", round=2, alpha=32.0,
-            lens=Windows(windows=(Window(-3.0, 0.5, 4.0), Window(3.0, -1e12, -1e-3)), cap=2.0**62),
+            lens=Windows(windows=(Window(-3.0, 0.5, 4.0), Window(3.0, -1e12, -1e-3))),
             channel=Bits.single(32.0),
         ),
         "frugal": Question(
@@ -59,8 +59,8 @@ def _laplace() -> dict[str, Question]:
     """A fine grid, a coarse one, the widest noise, and two windows."""
     return {
         "fine": Question(
-            study="vectors", round=1, alpha=1.0, lens=Windows(windows=(Window(0.3, -4.0, 2.8),), cap=16.0),
-            channel=Laplace.spending(1.0),
+            study="vectors", round=1, alpha=1.0,
+            lens=Windows(windows=(Window(0.3, -4.0, 2.8),), cap=16.0, between_sd=0.2), channel=Laplace.spending(1.0),
         ),
         "coarse": Question(
             study="vectors", round=0, alpha=3.0, lens=Windows.whole_range(), channel=Laplace.spending(3.0, steps=10),
@@ -71,7 +71,7 @@ def _laplace() -> dict[str, Question]:
         ),
         "dithered": Question(
             study="vectors", round=3, alpha=0.25, statistic=Value(low=0.0, high=10.0),
-            lens=Windows(windows=(Window(-0.1, -1.5, 1.5), Window(0.1, -1.5, 1.5)), least_weight=0.5),
+            lens=Windows(windows=(Window(-0.1, -1.5, 1.5), Window(0.1, -1.5, 1.5)), between_sd=0.05, least_weight=0.5),
             channel=Laplace.spending(0.25, steps=2**16),
         ),
     }  # fmt: skip

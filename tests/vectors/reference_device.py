@@ -79,6 +79,12 @@ def windows(value):
     return read
 
 
+def statistic(document):
+    read = one_of(STATISTICS)(document)
+    require(read["low"] < read["high"] and read["high"] - read["low"] >= 1e-100)
+    return read
+
+
 def one_of(kinds):
     def read(document):
         require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
@@ -108,14 +114,13 @@ CHANNELS = {
 }
 QUESTION = {
     "version": integer(1, 1), "study": text(128), "target": text(64), "round": integer(0, 63),
-    "alpha": double(1e-6, 32), "statistic": one_of(STATISTICS), "lens": one_of(LENSES), "channel": one_of(CHANNELS),
+    "alpha": double(1e-6, 32), "statistic": statistic, "lens": one_of(LENSES), "channel": one_of(CHANNELS),
 }  # fmt: skip
 
 
 def question(document):
     """The question of a document, checked, with doubles as doubles and thresholds as integers."""
     q = fields(QUESTION, document)
-    check_bounds(q["statistic"])
     channel = q["channel"]
     if "yes" in channel:
         require(channel["no"] < channel["yes"])
@@ -124,16 +129,6 @@ def question(document):
     require(channel.get("bins", 1) == lens_bins(q["lens"]))
     require(honest(channel, differences(q["lens"]), q["alpha"]))
     return q
-
-
-def statistic(document):
-    read = one_of(STATISTICS)(document)
-    check_bounds(read)
-    return read
-
-
-def check_bounds(value):
-    require(value["low"] < value["high"] and value["high"] - value["low"] >= 1e-100)
 
 
 def lens_bins(lens):
@@ -163,7 +158,7 @@ def honest(channel, pairs, alpha):
     if channel["kind"] == "choice":
         return pairs <= {(0, 0), (1, 1)} and ((1, 1) not in pairs or Fraction(yes, no) <= exp_below(alpha))
     mark, blank = Fraction(yes, no), Fraction(W - no, W - yes)
-    return all(mark**g * blank**l <= exp_below(alpha) for g, l in pairs)
+    return all(mark**gained * blank**lost <= exp_below(alpha) for gained, lost in pairs)
 
 
 def exp_below(alpha):
@@ -284,11 +279,8 @@ READINGS = {"bins": bins_reading, "size-classes": class_reading, "windows": wind
 def draw_bits(channel, seen, words):
     first, last, mark = seen
     marked = channel["no"] + ((channel["yes"] - channel["no"]) * nearest(mark, 2**32) >> 32)
-    value = 0
-    for j in range(channel["bins"]):
-        if next(words) < (marked if first <= j <= last else channel["no"]):
-            value += 2**j
-    return value
+    limits = [marked if first <= j <= last else channel["no"] for j in range(channel["bins"])]
+    return sum(2**j for j, limit in enumerate(limits) if next(words) < limit)
 
 
 def draw_choice(channel, seen, words):
@@ -301,8 +293,8 @@ def draw_choice(channel, seen, words):
 
 def draw_laplace(channel, seen, words):
     first, last, mark = seen
-    low, high = values(channel)
-    return clamp(nearest(mark if first <= 0 <= last else 0.0, channel["steps"]) + noise(words, channel["scale"]), low, high)
+    point = nearest(mark, channel["steps"]) if first <= 0 <= last else 0
+    return clamp(point + noise(words, channel["scale"]), *values(channel))
 
 
 DRAWS = {"bits": draw_bits, "choice": draw_choice, "laplace": draw_laplace}
@@ -364,31 +356,27 @@ def encode(q, window, value):
 
 
 def decode(q, encoded):
-    if len(encoded) != report_bytes(q):
-        raise Refused("length")
-    if encoded[:8] != identity(q)[:8]:
-        raise Refused("question")
+    require(len(encoded) == report_bytes(q), "length")
+    require(encoded[:8] == identity(q)[:8], "question")
     window, offset = divmod(int.from_bytes(encoded[8:], "little"), 2 ** value_bits(q))
     low, high = values(q["channel"])
-    if low + offset > high or window >= window_count(q["lens"]):
-        raise Refused("range")
+    require(low + offset <= high and window < window_count(q["lens"]), "range")
     return window, low + offset
 
 
 def tally(q, reports):
     """The tally document of the reports that are accepted, and how many are not, by reason."""
-    entries = q["channel"].get("bins", 2)
-    counts, rejected = [[0, [0] * entries] for _ in range(window_count(q["lens"]))], {}
+    windows_, entries, rejected = window_count(q["lens"]), q["channel"].get("bins", 2), {}
+    counts, sums = [0] * windows_, [[0] * entries] * windows_
     for encoded in reports:
         try:
             window, value = decode(q, encoded)
         except Refused as refusal:
             rejected[str(refusal)] = rejected.get(str(refusal), 0) + 1
             continue
-        counts[window][0] += 1
-        counts[window][1] = [a + b for a, b in zip(counts[window][1], added(q["channel"], value), strict=True)]
-    sums = {"reports": [count for count, _ in counts], "sums": [total for _, total in counts]}
-    return {"question": written(q), **sums}, rejected
+        counts[window] += 1
+        sums[window] = [a + b for a, b in zip(sums[window], added(q["channel"], value), strict=True)]
+    return {"question": written(q), "reports": counts, "sums": sums}, rejected
 
 
 def added(channel, value):
