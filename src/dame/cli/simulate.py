@@ -11,10 +11,10 @@ from dame import checks
 from dame.cli import options, output
 from dame.populations.distributions import parse_law
 from dame.populations.population import Population
-from dame.protocols import DEFAULT
-from dame.protocols import plan as make_plan
 from dame.populations.simulation import Simulation
 from dame.populations.simulation import simulate as run_simulation
+from dame.protocols import DEFAULT
+from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 
 

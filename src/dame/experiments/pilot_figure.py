@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dame.planning.files import drafted
 from dame.errors import InvalidInput
 from dame.experiments.style import SERIES, images, panels
 from dame.experiments.tidy import Table
+from dame.planning.files import drafted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

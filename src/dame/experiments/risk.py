@@ -13,11 +13,11 @@ from dame.estimates import Played, read_measure
 from dame.experiments.base import Task
 from dame.experiments.style import AUTHORS
 from dame.experiments.tidy import Row, Value
-from dame.populations.distributions import rademacher
 from dame.planning.plans import MeasureRound, Plan
+from dame.populations.distributions import rademacher
 from dame.populations.population import Population
-from dame.protocols import plan as make_plan
 from dame.populations.simulation import missed, play
+from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 
 ALPHA = 22 / 35

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dame import checks
-from dame.planning.files import drafted
 from dame.errors import InvalidInput
 from dame.experiments import style
 from dame.experiments.base import Experiment, Task, stream_seed
 from dame.experiments.report import report
 from dame.experiments.tidy import Row, Table
+from dame.planning.files import drafted
 
 SEED = 1
 """The seed of the published files, unless another is asked for."""

@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 NEIGHBOURS = 1
 WINDOW_MARGIN = 6
 """The window goes on for 6τ beyond either border of the elected bin."""
+VOTES_LOCATE = "Votes locate the mean, because users' means are far sharper than plain bits could locate."
 DOUBT = 0.01
 """Above this chance of a wrong bin, judged from the votes, the interval is the whole range."""
 
@@ -80,6 +81,11 @@ class Paper(Protocol):
             details={"m_tilde": m_tilde, "tau": tau, "bins": bins.bins, "phi": phi(m_tilde, n_alpha2, PAPER)},
             notes=_notes(brief, missed),
         )
+
+    def reasons(self, plan: Plan) -> list[str]:
+        """Why people vote first."""
+        del plan
+        return [VOTES_LOCATE]
 
     def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
         """The vote, then the measurement around the bin that was elected."""
