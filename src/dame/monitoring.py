@@ -117,7 +117,7 @@ def _voters(plan: Plan, votes: Tally) -> float:
 
 def _elected(plan: Plan, votes: Tally, lens: Bins) -> tuple[float, float]:
     """The ends of the bins that the protocol elects together."""
-    run = protocol_named(plan.protocol).elected_bins
+    run = protocol_named(plan.protocol).elected
     totals = window_totals(votes, run)
     first = totals.index(max(totals))
     low, high = _in_units(plan.brief, (lens.edges(first)[0], lens.edges(min(first + run, lens.bins) - 1)[1]))

@@ -162,10 +162,11 @@ def _in_words(part: Participation, terms: Terms) -> str:
 
 def _ask(terms: Terms, ledger: Ledger, question: str) -> None:
     asked, cap = terms.enrolment, ledger.cap()
+    spent = f"{float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}"
     output.notes.print(
         f"{terms.title} (study {asked.study}) asks one question about the mean of your values, clipped to "
         f"{asked.low:g} … {asked.high:g}.\n{question}\nYour answer leaves this device once, as a few random bits: "
-        f"alpha = {asked.alpha:g} (spent before: {float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}).",
+        f"alpha = {asked.alpha:g} (spent before: {spent}).",
         markup=False,
     )
     if not sys.stdin.isatty():

@@ -32,7 +32,6 @@ Floats = NDArray[np.float64]
 NEIGHBOURS = 1
 WINDOW_MARGIN = 6
 """The window goes on for 6τ beyond either border of the elected bin."""
-VOTES_LOCATE = "Votes locate the mean, because users' means are far sharper than plain bits could locate."
 DOUBT = 0.01
 """Above this chance of a wrong bin, judged from the votes, the interval is the whole range."""
 
@@ -85,7 +84,7 @@ class Paper(Protocol):
     def reasons(self, plan: Plan) -> list[str]:
         """Why people vote first."""
         del plan
-        return [VOTES_LOCATE]
+        return ["Votes locate the mean, because users' means are far sharper than plain bits could locate."]
 
     def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
         """The vote, then the measurement around the bin that was elected."""

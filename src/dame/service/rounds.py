@@ -135,9 +135,8 @@ class Rounds:
         tally = Tally.zero(question)
         length = report_bytes(question)
         for part in self._database.reports(connection, round_id, max(BYTES_AT_ONCE // length, 1), shuffled=False):
-            tally = tally.merge(
-                Tally.of(question, report_totals(question, np.frombuffer(part, np.uint8).reshape(-1, length)))
-            )
+            reports = np.frombuffer(part, np.uint8).reshape(-1, length)
+            tally = tally.merge(Tally.of(question, report_totals(question, reports)))
         return tally
 
     def recount(self, study: Study, index: int) -> Tally | None:
