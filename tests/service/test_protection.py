@@ -24,6 +24,7 @@ ADMINISTRATION = [
     ("GET", "/status"),
     ("POST", "/rounds/0/close"),
     ("GET", "/result"),
+    ("GET", "/rounds/0/tally"),
     ("GET", "/rounds/0/reports"),
 ]
 
