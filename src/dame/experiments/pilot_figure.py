@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dame.planning.files import drafted
 from dame.errors import InvalidInput
 from dame.experiments.style import SERIES, images, panels
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
+from dame.planning.files import drafted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def check_picture_name(path: Path) -> None:
 
 def draw_pilot(pilot: Pilot, path: Path) -> None:
     """Writes the picture, under a temporary name first."""
-    content = images(lambda _: _figure(pilot), Table(()))[path.suffix]
+    content = images(lambda _: _figure(pilot), TidyTable(()))[path.suffix]
     with drafted(path) as draft:
         draft.write_bytes(content)
 
