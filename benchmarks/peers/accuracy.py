@@ -24,7 +24,7 @@ from benchmarks.peers.rows import Row
 from benchmarks.peers.scenes import RealTable, Users
 from dame.errors import InvalidInput
 from dame.protocols.needed import users_needed
-from dame.theory.limit import limit
+from dame.theory.information_limit import limit
 
 Floats = NDArray[np.float64]
 ALPHAS = {"22/35": 22 / 35, "1": 1.0}

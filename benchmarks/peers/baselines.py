@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dame.theory.limit import privacy_factor
+from dame.theory.information_limit import privacy_factor
 
 Floats = NDArray[np.float64]
 SWITCH = 0.61

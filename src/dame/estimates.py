@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from statistics import NormalDist
 
-from scipy import special
-
-from dame.device.questions import Measure
-from dame.device.randomisers import OneBit
+from dame.device.channels import Bits, Channel, Laplace
+from dame.device.lenses import Windows
+from dame.errors import InvalidInput
 from dame.tally import Tally
 
 LEVEL = 0.95
@@ -49,16 +49,16 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
-    """A study that was played: its estimate, and the tally of every round."""
+class Outcome:
+    """A study that was carried out: its estimate, and the tally of every round."""
 
     estimate: Estimate
     tallies: tuple[Tally, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What one round of measuring says about the mean on the inner scale."""
+class Measured:
+    """What was measured of the mean on the inner scale: a value, its standard error, and an interval."""
 
     value: float
     standard_error: float
@@ -66,40 +66,63 @@ class Reading:
     high: float
 
 
-def read_measure(tally: Tally, gain: float) -> Reading:
-    """The mean θ from the tally of a `Measure` of one arm: centre + mean z / gain, where z = weight·(mean - centre).
+def read_window(tally: Tally, lens: Windows, gain: float) -> Measured:
+    """The mean θ from the tally of a single window: centre + mean z / gain, where z = weight·(mean - centre).
 
     Unbiased as long as nobody's z is cut by the window and the gain is the mean weight: then E z = E weight·(θ -
     centre), whatever the sizes. This is equation (hat theta) of the paper, in which sqrt(m̃) - E sqrt(m ∧ m̃) stands as
     a sum over M.
     """
-    question = tally.question
-    assert isinstance(question, Measure)
-    assert question.arms == 1, "arms are read by the protocol that asked for them"
+    ((centre, left, right),) = lens.windows
+    debias = tally.question.channel.debias
 
-    def theta(mean_report: float) -> float:
-        return question.centre + _mean_z(question, mean_report) / gain
+    def theta(mean: float) -> float:
+        return centre + (left + debias(mean) * (right - left)) / gain
 
-    low, high = _mean_interval(tally)
-    noise = math.sqrt(_report_variance(tally) / tally.reports)
-    return Reading(
+    variance, (low, high) = scatter(tally.question.channel, tally)
+    return Measured(
         value=theta(tally.mean()),
-        standard_error=(theta(1.0) - theta(0.0)) * noise,
+        standard_error=(theta(1.0) - theta(0.0)) * math.sqrt(variance / tally.reports),
         low=theta(low),
         high=theta(high),
     )
 
 
-def _mean_z(question: Measure, mean_report: float) -> float:
-    return question.left + question.noise.debias(mean_report) * (question.right - question.left)
-
-
 def saturation(tally: Tally) -> float:
-    """How far out in its window the mean z of a measurement lies: 0 in the middle, 1 at either end."""
-    question = tally.question
-    assert isinstance(question, Measure)
-    ones = sum(ones for _, ones in tally.arms)
-    return abs(2 * question.noise.debias(ones / tally.reports) - 1)
+    """How far out in their windows people are on average: 0 in the middle, 1 at either end."""
+    return abs(2 * tally.question.channel.debias(tally.mean()) - 1)
+
+
+@singledispatch
+def scatter(channel: Channel, tally: Tally) -> tuple[float, tuple[float, float]]:
+    """The variance of the first entry of a report, and an interval for its expectation, from the reports themselves.
+
+    Noise and differences between people together. Other channels register a function of their own.
+    """
+    raise InvalidInput("channel", channel.kind, "one whose scatter is known: register one")
+
+
+@scatter.register
+def _bit_scatter(channel: Bits, tally: Tally) -> tuple[float, tuple[float, float]]:
+    """Of bits, with Wilson's interval."""
+    n, mean, z2 = tally.reports, tally.mean(), normal_quantile() ** 2
+    middle = (mean + z2 / (2 * n)) / (1 + z2 / n)
+    half = math.sqrt(z2 * (mean * (1 - mean) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    return mean * (1 - mean), (middle - half, middle + half)
+
+
+@scatter.register
+def _laplace_scatter(channel: Laplace, tally: Tally) -> tuple[float, tuple[float, float]]:
+    """Of noisy grid points, with Student's interval."""
+    from scipy import special
+
+    n, (total, squares) = tally.reports, tally.sums
+    # Integers up to the last division: a difference of two large floats would lose its digits.
+    variance = (squares * n - total**2) / (n * max(n - 1, 1))
+    if n == 1:
+        return variance, (-math.inf, math.inf)
+    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(variance / n)
+    return variance, (tally.mean() - half, tally.mean() + half)
 
 
 def normal_quantile() -> float:
@@ -107,12 +130,12 @@ def normal_quantile() -> float:
     return NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
-def estimate_from_reading(reading: Reading, users: Sequence[int], notes: Sequence[str] = ()) -> Estimate:
+def estimate_from(measured: Measured, users: Sequence[int], notes: Sequence[str] = ()) -> Estimate:
     """The estimate on the inner scale, projected on [-1, 1], where θ is known to lie."""
     return Estimate(
-        value=_inside(reading.value),
-        standard_error=reading.standard_error,
-        interval=(_inside(reading.low), _inside(reading.high)),
+        value=_inside(measured.value),
+        standard_error=measured.standard_error,
+        interval=(_inside(measured.low), _inside(measured.high)),
         users=tuple(users),
         notes=tuple(notes),
     )
@@ -148,30 +171,3 @@ def to_units(inner: float, low: float, high: float) -> float:
 
 def _inside(value: float) -> float:
     return min(max(value, -1.0), 1.0)
-
-
-def _is_bit(tally: Tally) -> bool:
-    return isinstance(tally.question, Measure) and isinstance(tally.question.noise, OneBit)
-
-
-def _report_variance(tally: Tally) -> float:
-    """The variance of one report, from the reports themselves: noise and differences between people together."""
-    if _is_bit(tally):
-        return tally.mean() * (1 - tally.mean())
-    # Integers up to the last division: a difference of two large floats would lose its digits.
-    scatter = tally.sums[1] * tally.reports - tally.sums[0] ** 2
-    return scatter / (tally.reports * max(tally.reports - 1, 1))
-
-
-def _mean_interval(tally: Tally) -> tuple[float, float]:
-    """A 95 % interval for the expected report: Wilson's for bits, Student's for noisy grid points."""
-    n, mean = tally.reports, tally.mean()
-    if _is_bit(tally):
-        z2 = normal_quantile() ** 2
-        middle = (mean + z2 / (2 * n)) / (1 + z2 / n)
-        half = math.sqrt(z2 * (mean * (1 - mean) / n + z2 / (4 * n * n))) / (1 + z2 / n)
-        return middle - half, middle + half
-    if n == 1:
-        return -math.inf, math.inf
-    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(_report_variance(tally) / n)
-    return mean - half, mean + half

@@ -4,92 +4,105 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dame import checks
-from dame.device.questions import Measure, PlaceVote, Question, question_id
-from dame.device.randomisers import DiscreteLaplace
-from dame.device.reports import Report, check_value, tally_entries, value_range
+from dame.device.questions import Question, question_from_json
+from dame.device.reports import Report, check_report
 from dame.errors import InvalidInput, Mismatch
 
 MOST_REPORTS = 2**50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """How many reports of a question were added, and the sums of their entries: integers only, in any order the same.
+class WindowTally(NamedTuple):
+    """What was reported in one window: by how many, and the sum of each entry."""
 
-    The entries of a vote are its bits; of a one-bit report its bit (split by arm, where there are arms); of a noisy
-    grid point the point and its square.
-    """
-
-    question: Question
     reports: int
     sums: tuple[int, ...]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many reports of a question were added and the sums of their entries, window by window: integers only.
+
+    What the entries are, the question's channel says: see `Channel.entries`.
+    """
+
+    question: Question
+    windows: tuple[WindowTally, ...]
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reports", checks.whole("reports", self.reports, 0, MOST_REPORTS))
-        limits = _entry_limits(self.question)
-        if len(self.sums) != len(limits):
-            raise InvalidInput("sums", len(self.sums), f"a list of {len(limits)} whole numbers")
-        pairs = zip(self.sums, limits, strict=True)
-        sums = tuple(
-            checks.whole("sums", total, low * self.reports, high * self.reports) for total, (low, high) in pairs
-        )
-        object.__setattr__(self, "sums", sums)
-        if not _possible(self.question, self.reports, sums):
-            raise InvalidInput("sums", sums, "sums that some reports can have")
+        count = self.question.lens.window_count
+        if len(self.windows) != count:
+            raise InvalidInput("windows", len(self.windows), f"a list of {count}")
+        checked = tuple(_checked(self.question, *window) for window in self.windows)
+        object.__setattr__(self, "windows", checked)
+        checks.whole("reports", self.reports, 0, MOST_REPORTS)
+
+    @classmethod
+    def of(cls, question: Question, windows: Iterable[tuple[int, Sequence[int]]]) -> Tally:
+        """The tally with so many reports and these sums of entries in each window."""
+        return cls(question=question, windows=tuple(WindowTally(reports, tuple(sums)) for reports, sums in windows))
 
     @classmethod
     def zero(cls, question: Question) -> Tally:
         """The tally of no reports."""
-        return cls(question=question, reports=0, sums=(0,) * len(_entry_limits(question)))
+        return cls.of(question, [(0, _nothing(question))] * question.lens.window_count)
 
-    @classmethod
-    def of_arms(cls, question: Measure, arms: Iterable[tuple[int, int]]) -> Tally:
-        """The tally whose arms have so many reports and ones each: that of which `arms` says the same."""
-        (users, ones), *others = arms
-        sums = (ones, *(entry for arm in others for entry in arm))
-        return cls(question=question, reports=users + sum(users for users, _ in others), sums=sums)
+    @property
+    def reports(self) -> int:
+        """How many reports there are in all windows."""
+        return sum(window.reports for window in self.windows)
 
     def add(self, report: Report) -> Tally:
         """The tally with one more report; a report of another question is a RejectedReport."""
-        check_value(self.question, report)
-        return self._plus(1, tally_entries(self.question, report.value))
+        check_report(self.question, report)
+        return self.plus(report.window, 1, self.question.channel.entries(report.value))
+
+    def plus(self, window: int, reports: int, sums: Sequence[int]) -> Tally:
+        """The tally with so many more reports in a window, whose entries have these sums."""
+        more = [(0, _nothing(self.question))] * len(self.windows)
+        more[window] = reports, tuple(sums)
+        return self.merge(Tally.of(self.question, more))
 
     def merge(self, other: Tally) -> Tally:
         """The tally of both sets of reports; they must belong to the same question."""
         if other.question != self.question:
             raise Mismatch("tallies of two different questions cannot be merged")
-        return self._plus(other.reports, other.sums)
+        pairs = zip(self.windows, other.windows, strict=True)
+        return Tally.of(
+            self.question, [(one.reports + more.reports, _added(one.sums, more.sums)) for one, more in pairs]
+        )
 
-    def _plus(self, reports: int, sums: Sequence[int]) -> Tally:
-        added = tuple(one + other for one, other in zip(self.sums, sums, strict=True))
-        return Tally(question=self.question, reports=self.reports + reports, sums=added)
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The sum of each entry over all windows."""
+        if len(self.windows) == 1:
+            return self.windows[0].sums
+        return tuple(map(sum, zip(*(window.sums for window in self.windows), strict=True)))
 
     def mean(self, entry: int = 0) -> float:
         """The mean of an entry over all reports; the first float in the life of a study."""
         return self.sums[entry] / self.reports
 
-    @property
-    def arms(self) -> tuple[tuple[int, int], ...]:
-        """Of a measurement by single bits: the reports and the ones of each arm, or of everybody where all have one."""
-        assert isinstance(self.question, Measure)
-        return _by_arm(self.reports, self.sums)
-
     def to_json(self) -> dict[str, object]:
-        """The tally as a JSON object; it names its question by identity."""
-        return {"question": question_id(self.question), "reports": self.reports, "sums": list(self.sums)}
+        """The tally as a JSON object, with the question that it belongs to."""
+        return {
+            "question": self.question.to_json(),
+            "reports": [window.reports for window in self.windows],
+            "sums": [list(window.sums) for window in self.windows],
+        }
 
     @classmethod
-    def from_json(cls, document: object, question: Question) -> Tally:
-        """The tally of a question that a JSON object describes."""
+    def from_json(cls, document: object) -> Tally:
+        """The tally that a JSON object describes."""
         fields = checks.keys("tally", document, frozenset({"question", "reports", "sums"}), frozenset())
-        if fields["question"] != question_id(question):
-            raise Mismatch("the tally belongs to another question")
-        reports = checks.whole("reports", fields["reports"], 0, MOST_REPORTS)
-        if not isinstance(fields["sums"], list):
-            raise InvalidInput("sums", fields["sums"], "a list of whole numbers")
-        return cls(question=question, reports=reports, sums=tuple(fields["sums"]))
+        question = question_from_json(fields["question"])
+        reports, sums = _list("reports", fields["reports"]), _list("sums", fields["sums"])
+        if len(reports) != len(sums):
+            raise InvalidInput("sums", len(sums), f"a list for each of {len(reports)} windows")
+        each = zip(reports, sums, strict=True)
+        return cls.of(question, [(count, tuple(_list("sums", entries))) for count, entries in each])
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:
@@ -100,29 +113,26 @@ def merged(tallies: Iterable[Tally]) -> Tally:
     return first
 
 
-def _entry_limits(question: Question) -> list[tuple[int, int]]:
-    """The range of each entry of a single report."""
-    low, high = value_range(question)
-    if low < 0:
-        return [(low, high), (0, max(low * low, high * high))]
-    return [(0, 1)] * len(tally_entries(question, 0))
+def _checked(question: Question, reports: int, sums: Sequence[int]) -> WindowTally:
+    reports, limits = checks.whole("reports", reports, 0, MOST_REPORTS), question.channel.entry_limits
+    if len(sums) != len(limits):
+        raise InvalidInput("sums", len(sums), f"a list of {len(limits)} whole numbers")
+    pairs = zip(sums, limits, strict=True)
+    whole = tuple(checks.whole("sums", total, low * reports, high * reports) for total, (low, high) in pairs)
+    if not question.channel.possible(reports, whole):
+        raise InvalidInput("sums", whole, "sums that some reports can have")
+    return WindowTally(reports, whole)
 
 
-def _possible(question: Question, reports: int, sums: Sequence[int]) -> bool:
-    """Whether the sums fit each other: one place a report; ones of an arm among its reports; squares no less than the
-    sum needs.
-    """
-    if isinstance(question, PlaceVote):
-        return sum(sums) == reports
-    if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
-        return sums[0] * sums[0] <= reports * sums[1]
-    if isinstance(question, Measure):
-        return all(ones <= own for own, ones in _by_arm(reports, sums))
-    return True
+def _nothing(question: Question) -> tuple[int, ...]:
+    return (0,) * len(question.channel.entry_limits)
 
 
-def _by_arm(reports: int, sums: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """The reports and the ones of each arm; those of the first are what the others leave."""
-    first, *others = sums
-    counts, ones = others[::2], others[1::2]
-    return (reports - sum(counts), first), *zip(counts, ones, strict=True)
+def _added(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
+    return tuple(first + second for first, second in zip(one, other, strict=True))
+
+
+def _list(name: str, value: object) -> list[int]:
+    if not isinstance(value, list):
+        raise InvalidInput(name, value, "a list")
+    return value

@@ -1,4 +1,4 @@
-"""Adaptive studies: risk as predicted, intervals that cover, and wrong locations that are noticed."""
+"""Adaptive studies: risk as predicted, intervals that cover, and wrong windows that are noticed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import dame
-from dame.device.questions import Measure, Vote
+from dame.device.questions import Question
 from dame.device.records import Summary
 from dame.estimates import Estimate
-from dame.populations.simulation import play
+from dame.populations.simulation import simulate_once
 from dame.tally import Tally
 
 ALPHA = 22 / 35
@@ -61,21 +61,19 @@ def test_risk_prediction_and_coverage_at_length(spec: str, users: int) -> None:
     assert min(result.coverage for result in results) >= 0.93
 
 
-def voted_for(question: Vote, theta: float, users: int) -> Tally:
+def voted_for(question: Question, theta: float, users: int) -> Tally:
     """The votes of users who are all sure that the mean is θ, without noise to speak of."""
-    bin_ = question.bin_of(theta)
-    yes, no = question.code.yes / 2**64, question.code.no / 2**64
-    sums = [round(users * (yes if place == bin_ else no)) for place in range(question.bins)]
-    return Tally(question=question, reports=users, sums=tuple(sums))
+    bin_, chance = question.lens.bin_of(theta), question.channel.probability
+    sums = [round(users * chance(place == bin_)) for place in range(question.lens.bins)]
+    return Tally.of(question, [(users, sums)])
 
 
-def answered(question: Measure, theta: float, users: int) -> Tally:
+def answered(question: Question, theta: float, users: int) -> Tally:
     """The expected bits of users whose means are all θ."""
-    person = Summary(size=100_000, mean=theta)
-    ones = [users * question.noise.threshold(question.position(person, arm)) / 2**64 for arm in (0, 1)]
-    if question.dither:
-        return Tally(question=question, reports=users, sums=(round(ones[0] / 2), users // 2, round(ones[1] / 2)))
-    return Tally(question=question, reports=users, sums=(round(ones[0]),))
+    person, lens = Summary(size=100_000, mean=theta), question.lens
+    each = users // lens.window_count
+    chances = [question.channel.probability(lens.position(person, window)) for window in range(lens.window_count)]
+    return Tally.of(question, [(each, (round(each * chance),)) for chance in chances])
 
 
 def misled(plan: dame.Plan, elected: float, theta: float) -> Estimate:
@@ -86,7 +84,7 @@ def misled(plan: dame.Plan, elected: float, theta: float) -> Estimate:
     return step
 
 
-def test_a_wrong_location_is_reported() -> None:
+def test_a_wrong_window_is_reported() -> None:
     plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
     estimate = misled(plan, elected=0.5, theta=-0.25)
     assert estimate.interval == (-1.0, 1.0)
@@ -94,7 +92,7 @@ def test_a_wrong_location_is_reported() -> None:
     assert "saturated" in " ".join(estimate.notes)
 
 
-def test_a_right_location_is_not() -> None:
+def test_a_right_window_is_not() -> None:
     plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
     estimate = misled(plan, elected=0.5, theta=0.5005)
     assert estimate.notes == ()
@@ -115,7 +113,7 @@ def test_studies_in_other_units_are_the_same_studies() -> None:
     people = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.2"))
     plain = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s")
     scaled = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s", bounds=(10.0, 30.0))
-    one, other = (play(plan, people, np.random.default_rng(4)).estimate for plan in (plain, scaled))
+    one, other = (simulate_once(plan, people, np.random.default_rng(4)).estimate for plan in (plain, scaled))
     assert other.value == pytest.approx(20 + 10 * one.value)
     assert other.standard_error == pytest.approx(10 * one.standard_error)
     assert scaled.forecast.predicted_rmse == pytest.approx(10 * plain.forecast.predicted_rmse)

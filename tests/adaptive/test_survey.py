@@ -11,18 +11,17 @@ import pytest
 import dame
 from dame.audit.poisoning import largest_shift
 from dame.cli.explain import describe
-from dame.device.questions import SizeVote, question_from_json
-from dame.device.records import Summary
+from dame.device.channels import Bits, Choice
+from dame.device.lenses import SizeClasses
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.planning.plans import SizeRound
-from dame.populations.population import Chunk
-from dame.protocols import plan_from_json
-from dame.protocols.adaptive.survey import class_shares, continued, found_sizes
-from dame.populations.simulation import draw_tally, play
-from dame.tally import Tally
 from dame.monitoring import vote_histogram
+from dame.planning.codec import plan_to_json
+from dame.populations.population import Chunk
+from dame.populations.simulation import draw_tally, simulate_once
+from dame.protocols import plan_from_json
+from dame.protocols.adaptive.survey import class_shares, continued, found_sizes, sharper_channel
+from dame.tally import Tally
 
 ALPHA = 22 / 35
 ASSUMED = "poisson:50"
@@ -53,28 +52,23 @@ def found(true: str, users: int, seed: int = 1) -> dame.Sizes:
 # --- the question
 
 
-@pytest.mark.parametrize(
-    ("size", "class_"), [(1, 0), (2, 1), (3, 1), (4, 2), (7, 2), (8, 3), (15, 3), (16, 4), (2**40, 4)]
-)
-def test_everybody_marks_one_class(size: int, class_: int) -> None:
-    vote = SizeVote(study="s", round=0, alpha=1.0, bins=5, code=dame.device.randomisers.UnaryCode.optimised(1.0))
-    for mean in (-1.0, 0.3, 1.0):
-        assert vote.marks(Summary(size=size, mean=mean)) == (class_, class_)
+@pytest.mark.parametrize("alpha", [0.1, ALPHA, 1.0, 1.2, 2.0, 4.0])
+@pytest.mark.parametrize("classes", [2, 5, 12, 40])
+def test_the_channel_with_less_noise_is_chosen(alpha: float, classes: int) -> None:
+    """Wang et al. 2017: a choice of one among k is sharper than bits where k < 3·e^α + 2."""
+    channel = sharper_channel(alpha, classes)
+    assert isinstance(channel, Choice if classes < 3 * np.exp(alpha) + 2 else Bits)
+    other = Bits.optimised(alpha, classes) if isinstance(channel, Choice) else Choice.spending(alpha, classes)
+    assert channel.variance(0.0) <= other.variance(0.0)
 
 
-def test_a_question_that_spends_too_much_cannot_be_built() -> None:
-    generous = dame.device.randomisers.UnaryCode.optimised(1.0)
-    with pytest.raises(InvalidInput, match="privacy loss"):
-        SizeVote(study="s", round=0, alpha=0.99, bins=5, code=generous)
-
-
-def test_a_survey_is_not_a_vote_for_means() -> None:
-    vote = dame.first(surveyed())
-    assert isinstance(vote, SizeVote)
-    assert question_from_json(vote.to_json()) == vote
-    assert vote != dame.device.Vote(
-        study=vote.study, round=0, alpha=ALPHA, bins=vote.bins, width=vote.width, code=vote.code
-    )
+@pytest.mark.parametrize("alpha", [ALPHA, 2.0])
+def test_surveys_by_either_channel_tell_the_mean_weight(alpha: float) -> None:
+    plan = dame.plan(users=10_000, alpha=alpha, sizes=dame.Sizes.parse(ASSUMED), survey=0.1, study="survey")
+    assert plan.rounds[0].shape == ("size-classes bits" if alpha < 1 else "size-classes choice")
+    tally = survey_of("poisson:200", plan, 1, 10**6)
+    sizes = found_sizes(tally, dame.Sizes.parse(ASSUMED))
+    assert sizes.mean_sqrt() == pytest.approx(dame.Sizes.parse("poisson:200").mean_sqrt(), rel=0.2)
 
 
 # --- the plan
@@ -82,7 +76,7 @@ def test_a_survey_is_not_a_vote_for_means() -> None:
 
 def test_plans_with_a_survey_survive_json() -> None:
     plan = surveyed(failure=1e-4)
-    assert isinstance(plan.rounds[0], SizeRound)
+    assert isinstance(plan.rounds[0].lens, SizeClasses)
     assert sum(plan.shares) == pytest.approx(1)
     assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
     assert "records" in describe(plan.rounds[0])
@@ -103,7 +97,7 @@ def test_bad_shares_are_refused(share: float) -> None:
         surveyed(share=share)
 
 
-def test_where_users_differ_sizes_are_not_asked_for() -> None:
+def test_under_between_user_variation_sizes_are_not_asked_for() -> None:
     with pytest.raises(InvalidInput, match="sizes are not used"):
         surveyed(between_sd="learn")
     with pytest.raises(InvalidInput, match="survey"):
@@ -150,26 +144,19 @@ def test_rounds_follow_from_the_survey() -> None:
     plan = surveyed(100_000)
     small, large = (dame.next(plan, [survey_of(true, plan, 2, 10_000)]) for true in ("constant:1", "constant:4000"))
     assert small.round == large.round == 1
-    assert type(small) is dame.device.Measure
-    assert type(large) is dame.device.Vote, "with so many records votes locate best"
+    assert small.lens.kind == "windows"
+    assert large.lens.kind == "bins", "with so many records votes locate best"
 
 
 def test_the_state_machine_is_pure_and_counts_everybody() -> None:
     plan = surveyed()
-    played = play(plan, people("poisson:200"), np.random.default_rng(1))
+    played = simulate_once(plan, people("poisson:200"), np.random.default_rng(1))
     assert [tally.question.round for tally in played.tallies] == list(range(len(plan.rounds)))
     assert played.estimate.users == tuple(tally.reports for tally in played.tallies)
     assert sum(played.estimate.users) == plan.users
     again = dame.next(plan_from_json(plan_to_json(plan)), played.tallies)
     assert isinstance(again, Estimate)
     assert again == played.estimate
-
-
-def test_numbers_of_new_rounds_are_short() -> None:
-    plan = surveyed()
-    for round_ in continued(plan, survey_of("zipf:1.5:10000", plan, 1)).rounds[1:]:
-        for number in (round_.dither, round_.cap or 0.0, round_.half_width):
-            assert number == float(f"{number:.9g}")
 
 
 # With so few repetitions the coverage has a standard error of 0.04, a ratio of errors one of 0.15.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.peers import baselines
-from dame.theory.limit import privacy_factor
+from dame.theory.information_limit import privacy_factor
 
 DRAWS = 200_000
 ALPHAS = (0.3, 22 / 35, 1.0, 3.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from functools import lru_cache
@@ -11,9 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 import dame
-from dame.device.questions import Question, Vote
-from dame.device.randomisers import OneBit
-from dame.device.reports import value_range
+from dame.device.questions import Question
 from dame.estimates import Estimate
 from dame.planning.plans import Plan
 from dame.protocols import PROTOCOLS
@@ -46,39 +43,30 @@ def population(law: str = LAW, sizes: str = SIZES) -> dame.Population:
     return dame.Population.synthetic(Sizes.parse(sizes), dame.parse_law(law))
 
 
+def tally_of(question: Question, values: list[tuple[int, int, int]]) -> Tally:
+    """The tally of reports given as (window, value, how many)."""
+    tally = Tally.zero(question)
+    for window, value, count in values:
+        tally = tally.plus(window, count, [count * entry for entry in question.channel.entries(value)])
+    return tally
+
+
 def likely_tally(question: Question, reports: int) -> Tally:
-    """A tally in which everything is half way: half of the bits are ones, all noisy points stand in the middle."""
-    half = reports // 2
-    if isinstance(question, Vote):
-        return Tally(question=question, reports=reports, sums=(half,) * question.bins)
-    if isinstance(question.noise, OneBit):
-        share = reports // question.arms, half // question.arms
-        return Tally.of_arms(question, [share] * question.arms)
-    middle = question.noise.steps // 2
-    return Tally(question=question, reports=reports, sums=(middle * reports, middle * middle * reports))
+    """A tally in which everything is half way: half of the values in every window are the smallest, half the largest."""
+    windows = question.lens.window_count
+    each, (low, high) = reports // windows, question.channel.values
+    values = [(window, value, each // 2) for window in range(windows) for value in (low, high)]
+    return tally_of(question, [*values, (0, low, reports - windows * 2 * (each // 2))])
 
 
 @st.composite
 def possible_tallies(draw: st.DrawFn, question: Question) -> Tally:
     """Any tally that reports can have, the silent and the extreme ones included."""
-    reports = draw(st.one_of(st.integers(0, 3), st.integers(0, 10**9)))
-    counts = st.one_of(st.integers(0, reports), st.sampled_from([0, reports, reports // 2]))
-    if isinstance(question, Vote):
-        few = draw(st.lists(counts, min_size=1, max_size=6))
-        sums = tuple(few[place % len(few)] for place in range(question.bins))
-    elif not isinstance(question.noise, OneBit):
-        low, high = value_range(question)
-        mean, most = draw(st.integers(low, high)), max(low * low, high * high)
-        total = mean * reports
-        squares = draw(st.integers(mean * mean * reports, most * reports)) if reports else 0
-        sums = (total, squares)
-    elif question.arms > 1:
-        ends = sorted([0, *(draw(counts) for _ in range(question.arms - 1)), reports])
-        users = [after - before for before, after in itertools.pairwise(ends)]
-        sums = tuple(entry for count in users for entry in (count, draw(st.integers(0, count))))[1:]
-    else:
-        sums = (draw(counts),)
-    return Tally(question=question, reports=reports, sums=sums)
+    low, high = question.channel.values
+    counts = st.one_of(st.integers(0, 3), st.integers(0, 10**9))
+    values = st.one_of(st.sampled_from([low, high]), st.integers(low, high))
+    windows = st.integers(0, question.lens.window_count - 1)
+    return tally_of(question, draw(st.lists(st.tuples(windows, values, counts), max_size=5)))
 
 
 def check_estimate(estimate: Estimate, plan: Plan) -> None:

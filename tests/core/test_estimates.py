@@ -16,10 +16,11 @@ import pytest
 from scipy import stats
 
 import dame
-from dame.device.questions import Measure
-from dame.device.randomisers import DiscreteLaplace, OneBit
-from dame.estimates import read_measure
-from dame.populations.simulation import Simulation, draw_tally, play
+from dame.device.channels import Bits, Channel, Laplace
+from dame.device.lenses import Window, Windows
+from dame.device.questions import Question
+from dame.estimates import Measured, read_window
+from dame.populations.simulation import Simulation, draw_tally, simulate_once
 from dame.sizes import Sizes
 from dame.tally import Tally
 from tests.chances import FALSE_ALARM, POWER
@@ -32,6 +33,14 @@ SEED = 2025
 HUGE = "two-point:100000:1000000:0.5"
 UNEQUAL = "two-point:1000:1000000:0.9"
 SMALL = "two-point:2:20:0.5"
+
+
+def window_question(alpha: float, window: Window, cap: float, channel: Channel) -> Question:
+    return Question(study="s", round=0, alpha=alpha, lens=Windows(windows=(window,), cap=cap), channel=channel)
+
+
+def read_alone(question: Question, reports: int, sums: tuple[int, ...], gain: float) -> Measured:
+    return read_window(Tally.of(question, [(reports, sums)]), question.lens, gain)
 
 
 def privacy_factor(alpha: float) -> float:
@@ -141,13 +150,12 @@ def test_the_divisor_of_the_authors_code_is_rejected(setting):
 def test_a_mean_weight_without_the_cap_is_rejected():
     """The mutant divides by E sqrt(m), as if the records beyond m̃ counted."""
     sizes, theta = Sizes.parse("two-point:1:400:0.5"), 0.5
-    noise = OneBit.spending(ALPHA)
-    question = Measure(study="s", round=0, alpha=ALPHA, centre=0.0, left=-10.0, right=10.0, cap=100.0, noise=noise)
+    question = window_question(ALPHA, Window(0.0, -10.0, 10.0), 100.0, Bits.single(ALPHA))
     rng = np.random.default_rng(SEED)
     population = dame.Population.synthetic(sizes, dame.parse_law(f"rademacher:{theta}"))
     (group,) = population.groups(400_000, [1.0], rng)
     tally = draw_tally(question, group, rng)
-    right, wrong = (read_measure(tally, sizes.mean_sqrt(cap)) for cap in (100.0, math.inf))
+    right, wrong = (read_window(tally, question.lens, sizes.mean_sqrt(cap)) for cap in (100.0, math.inf))
     assert abs(right.value - theta) < STANDARD_ERRORS * right.standard_error
     assert abs(wrong.value - theta) > STANDARD_ERRORS * wrong.standard_error
 
@@ -249,9 +257,8 @@ def test_adaptive_studies_are_far_better_than_plain_bits(theta):
 
 
 def test_a_reading_by_hand():
-    noise = OneBit.spending(ALPHA)
-    question = Measure(study="s", round=0, alpha=ALPHA, centre=0.2, left=-2.0, right=2.0, cap=4.0, noise=noise)
-    reading = read_measure(Tally(question=question, reports=1000, sums=(600,)), 2.0)
+    question = window_question(ALPHA, Window(0.2, -2.0, 2.0), 4.0, Bits.single(ALPHA))
+    reading = read_alone(question, 1000, (600,), 2.0)
     factor = privacy_factor(ALPHA)
     assert reading.value == pytest.approx(0.2 + 2 * factor * (2 * 0.6 - 1) / 2, rel=1e-9)
     assert reading.standard_error == pytest.approx(2 * factor * 2 * math.sqrt(0.24 / 1000) / 2, rel=1e-9)
@@ -261,11 +268,9 @@ def test_a_reading_by_hand():
 
 
 def test_a_reading_of_noisy_grid_points_is_students():
-    noise = DiscreteLaplace(steps=100, scale=200)
-    question = Measure(study="s", round=0, alpha=0.5, centre=0.0, left=-1.0, right=1.0, cap=1.0, noise=noise)
+    question = window_question(0.5, Window(0.0, -1.0, 1.0), 1.0, Laplace(steps=100, scale=200))
     values = np.array([12, -30, 250, 77, 140])
-    tally = Tally(question=question, reports=5, sums=(int(values.sum()), int((values**2).sum())))
-    reading = read_measure(tally, 1.0)
+    reading = read_alone(question, 5, (int(values.sum()), int((values**2).sum())), 1.0)
     places = 2 * values / 100 - 1
     error = places.std(ddof=1) / math.sqrt(5)
     assert reading.value == pytest.approx(places.mean())
@@ -275,19 +280,18 @@ def test_a_reading_of_noisy_grid_points_is_students():
 
 def test_the_variance_of_many_large_values_keeps_its_digits():
     """The difference of two sums of 10^30 is taken in integers: as floats nothing would be left of it."""
-    noise = DiscreteLaplace(steps=2**20, scale=2**40)
-    question = Measure(study="s", round=0, alpha=1e-6, centre=0.0, left=-1.0, right=1.0, cap=1.0, noise=noise)
+    question = window_question(1e-6, Window(0.0, -1.0, 1.0), 1.0, Laplace(steps=2**20, scale=2**40))
     reports, value = 10**9, 2**44
     sums = (value * reports, value * value * reports + reports)  # as if half were one more and half one less
-    reading = read_measure(Tally(question=question, reports=reports, sums=sums), 1.0)
+    reading = read_alone(question, reports, sums, 1.0)
     assert reading.standard_error == pytest.approx(2 / 2**20 / math.sqrt(reports), rel=1e-6)
 
 
-# --- wrong places
+# --- wrong windows
 
 
 @pytest.mark.parametrize("users", [500, 3000])
-def test_the_bound_on_a_wrong_location_holds(users):
+def test_the_bound_on_a_wrong_window_holds(users):
     """With few users the vote fails often; never more often than the plan admits, and never in silence."""
     sizes = Sizes.constant(10_000)
     plan = dame.plan(users=users, alpha=ALPHA, sizes=sizes, protocol="paper", study="s")
@@ -295,8 +299,8 @@ def test_the_bound_on_a_wrong_location_holds(users):
     missed = 0
     repetitions = 150
     for child in np.random.SeedSequence(SEED).spawn(repetitions):
-        study = play(plan, population, np.random.default_rng(child))
-        centre = study.tallies[1].question.centre
+        study = simulate_once(plan, population, np.random.default_rng(child))
+        centre = study.tallies[1].question.lens.windows[0].centre
         wrong = abs(centre - 0.1) > 3 * plan.details["tau"]
         missed += wrong
         assert not wrong or study.estimate.interval == (-1.0, 1.0) or study.estimate.failure_probability <= 0.01

@@ -59,6 +59,15 @@ def test_missing_and_unknown_keys_are_refused(name):
 
 
 @every_protocol
+@pytest.mark.parametrize("version", [2, 99])
+def test_a_version_of_the_protocol_that_is_not_known_is_one_sentence(name, version):
+    document = {**dame.plan_to_json(plan_of(name)), "protocol_version": version}
+    expected = f"protocol_version must be one that this release knows of {name}: 1, not {version}"
+    with pytest.raises(InvalidInput, match=expected):
+        dame.plan_from_json(document)
+
+
+@every_protocol
 def test_rounds_of_another_protocol_are_refused(name):
     document = dame.plan_to_json(plan_of(name))
     vote = dame.plan_to_json(plan_of("paper"))["rounds"][0]

@@ -11,7 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dame
-from dame.device.questions import Measure, Question, Vote, question_id
+from dame.device.channels import Bits
+from dame.device.lenses import Bins, SizeClasses, Windows
+from dame.device.questions import Question, question_id
+from dame.device.statistics import Value
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate
 from dame.planning.plans import Plan
@@ -65,7 +68,7 @@ def test_a_plan_survives_json(name, alpha, bounds):
 @every_protocol
 def test_a_plan_has_the_keys_that_others_rely_on(name):
     document = dame.plan_to_json(plan_of(name))
-    common = {"protocol", "alpha", "users", "rounds", "predicted_rmse", "failure_probability"}
+    common = {"protocol", "protocol_version", "alpha", "users", "rounds", "predicted_rmse", "failure_probability"}
     bounds = {"limit_mse", "lower_bound", "upper_bound"}
     own = {"m_tilde", "tau", "bins", "phi"} if name in ("paper", "kent") else set()
     assert common | bounds | own <= document.keys()
@@ -110,11 +113,11 @@ def test_few_and_huge_numbers_of_users_at_every_alpha_are_planned_and_played(nam
 @every_protocol
 @pytest.mark.parametrize("sizes", [SIZES, "constant:1e15"])
 def test_bins_cover_the_whole_range_whatever_the_sizes(name, sizes):
-    question = dame.first(plan_of(name, 10**6, 1.0, sizes))
-    if isinstance(question, Vote):
-        assert question.origin == -1
-        assert question.origin + question.bins * question.width >= 1
-        assert question.origin + (question.bins - 1) * question.width < 1
+    lens = dame.first(plan_of(name, 10**6, 1.0, sizes)).lens
+    if isinstance(lens, Bins):
+        assert lens.origin == -1
+        assert lens.origin + lens.bins * lens.width >= 1
+        assert lens.origin + (lens.bins - 1) * lens.width < 1
 
 
 @every_protocol
@@ -208,7 +211,8 @@ def test_a_tally_of_another_question_is_a_mismatch(name):
     plan, tallies = plan_of(name), []
     drive(plan, lambda question: tallies.append(likely_tally(question, 50)) or tallies[-1])
     for place, tally in enumerate(tallies):
-        for change in ({"study": "other"}, {"round": 60}, {"high": 2.0}):
+        changes = ({"study": "other"}, {"round": 60}, {"target": "other"}, {"statistic": Value(low=-1.0, high=2.0)})
+        for change in (*changes, {"alpha": 2 * plan.alpha}):
             foreign = likely_tally(dataclasses.replace(tally.question, **change), 50)
             with pytest.raises(Mismatch):
                 dame.next(plan, [*tallies[:place], foreign])
@@ -218,19 +222,13 @@ def test_a_tally_of_another_question_is_a_mismatch(name):
 
 
 @every_protocol
-def test_a_later_question_must_follow_from_the_earlier_tallies(name):
+def test_questions_of_another_shape_are_a_mismatch(name):
     plan, tallies = plan_of(name, users=100_000, sizes="constant:10000"), []
     drive(plan, lambda question: tallies.append(likely_tally(question, 500)) or tallies[-1])
-    if len(tallies) < 2:
-        return
-    first = tallies[0].question
-    other = Tally(
-        question=first,
-        reports=500,
-        sums=(*[0] * (first.bins - 1), 500) if isinstance(first, Vote) else (500,) * len(tallies[0].sums),
-    )
-    with pytest.raises(Mismatch):
-        dame.next(plan, [other, *tallies[1:]])
+    lens, channel = SizeClasses(classes=4), Bits.optimised(plan.alpha, 4)
+    last = dataclasses.replace(tallies[-1].question, lens=lens, channel=channel)
+    with pytest.raises(Mismatch, match="size-classes bits"):
+        dame.next(plan, [*tallies[:-1], likely_tally(last, 50)])
 
 
 @every_protocol
@@ -322,9 +320,9 @@ def test_a_target_that_nobody_can_reach_is_refused(target):
 @every_protocol
 def test_every_measurement_holds_the_whole_range_or_a_window_around_a_centre(name):
     def answers(question: Question) -> Tally:
-        if isinstance(question, Measure):
-            assert question.left < question.right
-            assert -1 <= question.centre <= 1
+        if isinstance(question.lens, Windows):
+            assert all(window.left < window.right for window in question.lens.windows)
+            assert all(-2 <= window.centre <= 2 for window in question.lens.windows)
         return likely_tally(question, 100)
 
     drive(plan_of(name), answers)

@@ -1,23 +1,33 @@
-"""An independent judge of privacy: the exact law of a report, and the largest likelihood ratio between people.
+"""An independent judge of privacy: the exact distribution of a report, and the largest likelihood ratio between people.
 
 It runs the code under test with every combination of random words that can matter. A program that only compares words
 with thresholds behaves alike for all words between two thresholds, so one word of each such cell, with the cell's
-share of 2^64 as its weight, gives the exact law as rational numbers.
+share of 2^64 as its weight, gives the exact distribution as rational numbers. The first and the last word of every
+cell must lead to the same: a program that compares with anything else is noticed.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import struct
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
+from functools import singledispatch
+from unittest import mock
 
 import mpmath
 
-from dame.device.coins import Coins, ReplayCoins
-from dame.device.exact import WORD
+from dame.device import channels
+from dame.device.answering import respond
+from dame.device.channels import Channel, Comparing, Laplace
+from dame.device.coins import Coins
+from dame.device.exact import WORD, Loss
+from dame.device.lenses import Lens, Reading
+from dame.device.questions import Question
+from dame.device.records import Summary
+from tests.device.sources import replayed
 
 Law = Mapping[Hashable, Fraction]
 IMPOSSIBLE = math.inf
@@ -26,14 +36,22 @@ IMPOSSIBLE = math.inf
 
 def exact_law(program: Callable[[Coins], Hashable], words: int, thresholds: Collection[int]) -> Law:
     """The law of what a program makes of so many words, if it only compares them with the thresholds."""
-    borders = sorted({0, *thresholds, WORD})
-    cells = [(low, Fraction(high - low, WORD)) for low, high in itertools.pairwise(borders)]
+    return enumerated(program, [thresholds] * words)
+
+
+def enumerated(program: Callable[[Coins], Hashable], thresholds: Sequence[Collection[int]]) -> Law:
+    """The law of what a program makes of some words, if it only compares each with its own thresholds."""
     law: defaultdict[Hashable, Fraction] = defaultdict(Fraction)
-    for chosen in itertools.product(cells, repeat=words):
-        coins = ReplayCoins(struct.pack(f">{words}Q", *(word for word, _ in chosen)))
-        law[program(coins)] += math.prod((weight for _, weight in chosen), start=Fraction(1))
+    for cells in itertools.product(*map(_cells, thresholds)):
+        first, last = (program(replayed(*(cell[side] for cell in cells))) for side in (0, -1))
+        assert first == last, "the program compares a word with another threshold"
+        law[first] += math.prod((Fraction(high + 1 - low, WORD) for low, high in cells), start=Fraction(1))
     assert sum(law.values()) == 1
     return dict(law)
+
+
+def _cells(thresholds: Collection[int]) -> list[tuple[int, int]]:
+    return [(low, high - 1) for low, high in itertools.pairwise(sorted({0, *thresholds, WORD}))]
 
 
 def largest_ratio(laws: Iterable[Law]) -> Fraction | float:
@@ -49,9 +67,95 @@ def largest_ratio(laws: Iterable[Law]) -> Fraction | float:
     return largest
 
 
+def is_private(ratio: Fraction | float, alpha: float | Fraction) -> bool:
+    """Whether a likelihood ratio is at most e^α, decided with 100 digits."""
+    if ratio == IMPOSSIBLE:
+        return False
+    with mpmath.workdps(100):
+        exact, budget = (mpmath.mpf(each.numerator) / each.denominator for each in (Fraction(ratio), Fraction(alpha)))
+        return bool(exact <= mpmath.exp(budget))
+
+
+def keeps(loss: Loss, alpha: float) -> bool:
+    """Whether a loss is at most α, decided with 100 digits."""
+    left = Fraction(alpha) - loss.exponent
+    return left >= 0 and is_private(loss.ratio, left)
+
+
+# --- readings of lenses
+
+
+def difference(one: Reading, other: Reading) -> tuple[int, int]:
+    """Marks only in one reading and only in the other, partial ones counted as whole where they differ."""
+    runs = [range(reading.first, reading.last + 1) for reading in (one, other)]
+    shared = len(range(max(run.start for run in runs), min(run.stop for run in runs)))
+    gained, lost = (len(run) - shared for run in runs)
+    return gained + shared * (one.mark > other.mark), lost + shared * (one.mark < other.mark)
+
+
+def differences_among(lens: Lens, people: Iterable[Summary]) -> set[tuple[int, int]]:
+    """How the readings of any two of the people differ, in any window."""
+    people, found = list(people), set()
+    for window in range(lens.window_count):
+        readings = {lens.reading(person, window) for person in people}
+        found |= {difference(one, other) for one, other in itertools.product(readings, repeat=2)}
+    return found
+
+
+# --- reports of questions
+
+
+def report_law(question: Question, person: Summary) -> Law:
+    """The law of a person's report, as (window, value), where the channel only compares words with thresholds."""
+    lens, channel = question.lens, question.channel
+    ends = [channel.ends(lens.reading(person, window)) for window in range(lens.window_count)]
+    starts = [{window << 64 - lens.window_bits for window in range(lens.window_count)}] if lens.window_bits else []
+
+    def program(coins: Coins) -> tuple[int, int]:
+        report = respond(question, person, coins)
+        return report.window, report.value
+
+    return enumerated(program, [*starts, *(set().union(*each) for each in zip(*ends, strict=True))])
+
+
+@singledispatch
+def exact_loss(channel: Channel, question: Question, people: Iterable[Summary]) -> Loss:
+    """The largest loss between any two of the people, from the laws of their reports."""
+    raise NotImplementedError(type(channel))
+
+
+@exact_loss.register
+def _(channel: Comparing, question: Question, people: Iterable[Summary]) -> Loss:
+    return Loss(ratio=largest_ratio(report_law(question, person) for person in people))
+
+
+@exact_loss.register
+def _(channel: Laplace, question: Question, people: Iterable[Summary]) -> Loss:
+    # Coins that draw the window are fair, whoever tosses them: a window costs what the noise in it costs.
+    people, windows = list(people), range(question.lens.window_count)
+    points = ({silent_value(question, person, window) for person in people} for window in windows)
+    return Loss(exponent=max(laplace_loss(each, channel.scale) for each in points))
+
+
+# --- noise on a grid
+
+
+def without_noise() -> AbstractContextManager[object]:
+    """Switches Laplace noise off."""
+    return mock.patch.object(channels, "discrete_laplace", return_value=0)
+
+
+def silent_value(question: Question, person: Summary, window: int) -> int:
+    """The value that a device would send about a window if the noise were none."""
+    with without_noise():
+        report = respond(question, person, replayed(window << 64 - question.lens.window_bits))
+    assert report.window == window
+    return report.value
+
+
 def laplace_loss(points: Collection[int], scale: int) -> Fraction:
     """The largest log-likelihood ratio of integer noise of weight exp(-|k| / scale) added to two of the points."""
-    # Between two points the ratio is monotone: the points, and places beyond all of them, tell everything.
+    # Between two points the ratio is monotone: the points, and values beyond all of them, tell everything.
     reports = {*points, min(points) - 1, max(points) + 1}
     return max(
         Fraction(abs(report - other) - abs(report - one), scale)
@@ -60,10 +164,25 @@ def laplace_loss(points: Collection[int], scale: int) -> Fraction:
     )
 
 
-def is_private(ratio: Fraction | float, alpha: float) -> bool:
-    """Whether a likelihood ratio is at most e^α, decided with 100 digits."""
-    if ratio == IMPOSSIBLE:
-        return False
-    with mpmath.workdps(100):
-        exact = Fraction(ratio)
-        return bool(mpmath.mpf(exact.numerator) / exact.denominator <= mpmath.exp(mpmath.mpf(alpha)))
+# --- values of channels
+
+
+@singledispatch
+def value_law(channel: Channel, reading: Reading) -> Mapping[int, Fraction | float]:
+    """The law of the value that a channel draws."""
+    raise NotImplementedError(type(channel))
+
+
+@value_law.register
+def _(channel: Comparing, reading: Reading) -> Mapping[int, Fraction | float]:
+    return enumerated(lambda coins: channel.draw(reading, coins), channel.ends(reading))
+
+
+@value_law.register
+def _(channel: Laplace, reading: Reading) -> Mapping[int, Fraction | float]:
+    # Beyond the reach there is less than floats tell from nothing.
+    with without_noise():
+        point, (low, high) = channel.draw(reading, replayed()), channel.values
+    weights = {value: math.exp(-abs(value - point) / channel.scale) for value in range(low, high + 1)}
+    total = math.fsum(weights.values())
+    return {value: weight / total for value, weight in weights.items()}

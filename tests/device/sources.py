@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 
-from dame.device.coins import Coins
+from dame.device.coins import Coins, ReplayCoins
+
+
+def replayed(*words: int) -> ReplayCoins:
+    """Given words, in order, and then no more."""
+    return ReplayCoins(struct.pack(f">{len(words)}Q", *words))
 
 
 class SeededCoins:
@@ -40,6 +46,16 @@ class StuckCoins:
 
     def words(self, count: int) -> Sequence[int]:
         return list(self._source.words(1)) * count
+
+
+class ReusedCoins:
+    """A broken source that repeats its first word for ever: the window's word draws the bit as well."""
+
+    def __init__(self, source: Coins) -> None:
+        self._word = source.words(1)[0]
+
+    def words(self, count: int) -> Sequence[int]:
+        return [self._word] * count
 
 
 class _NextChoice(Exception):

@@ -1,25 +1,42 @@
-"""Hypothesis strategies: valid questions of every kind, values of their reports, people, and JSON of any shape."""
+"""Hypothesis strategies: any question, of any lens and any channel that suits it; people, reports, JSON of any shape.
+
+questions()                                  # every kind
+questions(lenses(Windows), Laplace)          # a noisy position in a window
+"""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from dame.device.questions import MOST_PLACES, PARTS, Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
-from dame.device.reports import value_range
+from dame.device.channels import Bits, Channel, Choice, Laplace
+from dame.device.lenses import MOST_WINDOWS, Bins, Lens, SizeClasses, Window, Windows
+from dame.device.questions import Question, question_id
+from dame.device.records import Summary
+from dame.device.reports import Report
+from dame.device.statistics import Statistic, Value
+from dame.errors import InvalidInput
 
 alphas = st.one_of(st.floats(1e-6, 32.0), st.sampled_from([1e-6, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0]))
 studies = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12).filter(str.isprintable)
 sizes = st.one_of(st.integers(1, 200), st.integers(1, 2**62))
 means = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, -0.5, -0.0, 0.0, 0.25, 0.5, 1.0]))
+people = st.builds(Summary, size=sizes, mean=means)
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)),
     max_leaves=10,
 )
+
+
+def records(longest: int = 30) -> st.SearchStrategy[list[float]]:
+    """Records of one person, inside and outside of all bounds."""
+    return st.lists(st.one_of(st.floats(-1e9, 1e9), st.floats(-1, 1)), min_size=1, max_size=longest)
+
+
+# --- statistics
 
 
 @st.composite
@@ -28,91 +45,144 @@ def bounds(draw: st.DrawFn) -> tuple[float, float]:
     return low, low + draw(st.floats(1e-3, 1e6))
 
 
-@st.composite
-def asked(draw: st.DrawFn, alpha: float) -> dict[str, Any]:
-    """What every question names."""
-    low, high = draw(bounds())
-    return {"study": draw(studies), "round": draw(st.integers(0, 63)), "alpha": alpha, "low": low, "high": high}
+STATISTIC_STRATEGIES: dict[type[Statistic], st.SearchStrategy[Statistic]] = {
+    Value: bounds().map(lambda ends: Value(low=ends[0], high=ends[1]))
+}
+
+
+def statistics() -> st.SearchStrategy[Statistic]:
+    return st.one_of(*STATISTIC_STRATEGIES.values())
+
+
+# --- lenses
 
 
 @st.composite
-def votes(draw: st.DrawFn, most_bins: int = 70) -> Vote:
-    alpha, neighbours = draw(alphas), draw(st.integers(0, 3))
-    optimised = neighbours == 0 and draw(st.booleans())
-    return Vote(
-        **draw(asked(alpha)),
-        bins=draw(st.integers(1, most_bins)),
+def bins(draw: st.DrawFn, most: int = 70) -> Bins:
+    return Bins(
+        bins=draw(st.integers(1, most)),
         width=draw(st.one_of(st.floats(1e-3, 4.0), st.sampled_from([2.0**-k for k in range(8)]))),
         origin=draw(st.one_of(st.just(-1.0), st.floats(-1.0, 1.0))),
-        neighbours=neighbours,
-        min_size=draw(st.one_of(st.integers(1, 200), st.integers(1, 2**62))),
-        code=UnaryCode.optimised(alpha) if optimised else UnaryCode.symmetric(alpha, marks=2 * neighbours + 1),
+        neighbours=draw(st.integers(0, 3)),
+        min_size=draw(st.one_of(st.just(1), st.integers(1, 200), st.integers(1, 2**62))),
     )
 
 
-@st.composite
-def size_votes(draw: st.DrawFn, most_bins: int = 70) -> SizeVote:
-    alpha = draw(alphas)
-    return SizeVote(
-        **draw(asked(alpha)),
-        bins=draw(st.integers(1, most_bins)),
-        code=draw(st.sampled_from([UnaryCode.optimised(alpha), UnaryCode.symmetric(alpha, marks=1)])),
-    )
+def size_classes(most: int = 70) -> st.SearchStrategy[SizeClasses]:
+    return st.integers(1, most).map(lambda classes: SizeClasses(classes=classes))
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> Measure:
-    alpha = draw(alphas)
+def _window(draw: st.DrawFn) -> Window:
     left = draw(st.floats(-100, 100))
-    steps = draw(st.one_of(st.just(2**20), st.integers(1, 2**24)))
-    one_bit = draw(st.booleans())
-    dither = draw(st.one_of(st.just(0.0), st.floats(0.0, 2.0))) if one_bit else 0.0
-    return Measure(
-        **draw(asked(alpha)),
-        centre=draw(means),
-        left=left,
-        right=left + draw(st.floats(1e-2, 100)),
+    return Window(draw(st.one_of(means, st.floats(-3, 3))), left, left + draw(st.floats(1e-2, 100)))
+
+
+@st.composite
+def freely_placed_windows(draw: st.DrawFn) -> Windows:
+    count = 2 ** draw(st.integers(0, 3))
+    return Windows(
+        windows=tuple(draw(st.lists(_window(), min_size=count, max_size=count))),
         cap=draw(st.one_of(st.none(), st.just(1.0), st.floats(1e-3, 1e6))),
         between_sd=draw(st.one_of(st.just(0.0), st.floats(0.0, 1.0))),
         least_weight=draw(st.one_of(st.just(0.0), st.floats(0.0, 100.0))),
-        dither=dither,
-        noise=OneBit.spending(alpha) if one_bit else DiscreteLaplace.spending(alpha, steps=steps),
     )
 
 
-def _apart(places: list[float]) -> bool:
-    return all(right - left >= 1e-12 for left, right in itertools.pairwise(places))
+def borders(most_segments: int = 8) -> st.SearchStrategy[list[float]]:
+    """Borders of 1, 2, 4 … segments."""
+    counts = [2**k + 1 for k in range(MOST_WINDOWS.bit_length()) if 2**k <= most_segments]
+    rising = [st.lists(means, min_size=n, max_size=n, unique=True).map(sorted).filter(_apart) for n in counts]
+    return st.one_of(*rising)
+
+
+def _apart(rising: list[float]) -> bool:
+    return all(right - left >= 1e-12 for left, right in itertools.pairwise(rising))
+
+
+def segments() -> st.SearchStrategy[Windows]:
+    return borders().map(Windows.segments)
+
+
+LENS_STRATEGIES: dict[type[Lens], st.SearchStrategy[Lens]] = {
+    Bins: bins(),
+    SizeClasses: size_classes(),
+    Windows: st.one_of(st.just(Windows.whole_range()), freely_placed_windows(), segments()),
+}
+
+
+def lenses(*kinds: type[Lens]) -> st.SearchStrategy[Lens]:
+    """Lenses of these kinds; of every kind unless told."""
+    return st.one_of(*(LENS_STRATEGIES[kind] for kind in kinds or LENS_STRATEGIES))
+
+
+# --- channels
+
+
+def _marks(lens: Lens) -> int:
+    return max(1, *map(max, lens.differences))
+
+
+CHANNEL_MAKERS: dict[type[Channel], tuple[Callable[[float, Lens, int], Channel], ...]] = {
+    Bits: (
+        lambda alpha, lens, steps: Bits.symmetric(alpha, bins=lens.bins, marks=_marks(lens)),
+        lambda alpha, lens, steps: Bits.optimised(alpha, bins=lens.bins),
+        lambda alpha, lens, steps: Bits.single(alpha),
+    ),
+    Choice: (lambda alpha, lens, steps: Choice.spending(alpha, bins=lens.bins),),
+    Laplace: (lambda alpha, lens, steps: Laplace.spending(alpha, steps=steps),),
+}
+"""Channels for a budget and a lens; they need not suit it."""
 
 
 @st.composite
-def place_votes(draw: st.DrawFn, most_places: int = MOST_PLACES) -> PlaceVote:
-    alpha = draw(alphas)
-    places = draw(st.lists(means, min_size=2, max_size=most_places, unique=True).map(sorted).filter(_apart))
-    return PlaceVote(
-        **draw(asked(alpha)),
-        places=tuple(places),
-        code=OneOfMany.spending(alpha, len(places)),
+def channels(draw: st.DrawFn, lens: Lens, alpha: float, *kinds: type[Channel]) -> Channel:
+    """Channels of these kinds (of every kind unless told) that suit a lens and a budget."""
+    steps = draw(st.one_of(st.just(2**20), st.integers(1, 2**24)))
+    makers = itertools.chain.from_iterable(CHANNEL_MAKERS[kind] for kind in kinds or CHANNEL_MAKERS)
+    suiting = [channel for make in makers if (channel := _suiting(make, alpha, lens, steps)) is not None]
+    return draw(st.sampled_from(suiting)) if suiting else draw(st.nothing())
+
+
+def _suiting(make: Callable[[float, Lens, int], Channel], alpha: float, lens: Lens, steps: int) -> Channel | None:
+    try:
+        channel = make(alpha, lens, steps)
+        suits = channel.bins == lens.bins and channel.loss(lens.differences).within(alpha)
+    except InvalidInput:
+        return None
+    return channel if suits else None
+
+
+# --- questions and reports
+
+
+@st.composite
+def questions(draw: st.DrawFn, lens: st.SearchStrategy[Lens] | None = None, *kinds: type[Channel]) -> Question:
+    """Questions with such lenses and with channels of these kinds; of every kind unless told."""
+    alpha, own = draw(alphas), draw(lenses() if lens is None else lens)
+    return Question(
+        study=draw(studies),
+        target=draw(st.one_of(st.just("mean"), studies)),
+        round=draw(st.integers(0, 63)),
+        alpha=alpha,
+        statistic=draw(statistics()),
+        lens=own,
+        channel=draw(channels(own, alpha, *kinds)),
     )
-
-
-@st.composite
-def part_measures(draw: st.DrawFn) -> PartMeasure:
-    alpha, count = draw(alphas), draw(st.sampled_from(PARTS)) + 1
-    borders = draw(st.lists(means, min_size=count, max_size=count, unique=True).map(sorted).filter(_apart))
-    return PartMeasure(**draw(asked(alpha)), borders=tuple(borders), noise=OneBit.spending(alpha))
-
-
-def measures() -> st.SearchStrategy[Measure]:
-    return st.one_of(windows(), part_measures())
-
-
-def questions() -> st.SearchStrategy[Question]:
-    return st.one_of(votes(), size_votes(), place_votes(), measures())
 
 
 def values_of(question: Question) -> st.SearchStrategy[int]:
     """Values of reports that a device could send."""
-    if isinstance(question, PlaceVote):
-        return st.integers(0, question.bins - 1).map(lambda place: 1 << place)
-    low, high = value_range(question)
-    return st.one_of(st.integers(low, high), st.sampled_from([low, high, 0]))
+    low, high = question.channel.values
+    return st.one_of(st.integers(low, high), st.sampled_from([low, high, min(max(0, low), high)]))
+
+
+def reports_of(question: Question) -> st.SearchStrategy[Report]:
+    """Reports that a device could send."""
+    windows = st.integers(0, question.lens.window_count - 1)
+    return st.builds(Report, question=st.just(question_id(question)), window=windows, value=values_of(question))
+
+
+def answered_questions() -> st.SearchStrategy[tuple[Question, Report]]:
+    """Questions, each with a report that a device could send."""
+    return questions().flatmap(lambda question: st.tuples(st.just(question), reports_of(question)))

@@ -26,6 +26,8 @@ from dame.errors import InvalidInput
 
 MARK_STEPS = 2**32
 """Resolution at which a partial mark sets the threshold of a bit."""
+_ONE_BELOW = bytes.maketrans(b"\0\1", b"10")
+"""From outcomes to binary digits: a word below the threshold is a 1."""
 
 Sums = Sequence[int]
 
@@ -208,7 +210,7 @@ class Bits(_TwoThresholds):
 
     def value_of(self, outcomes: Sequence[int]) -> int:
         """The bits as an integer, bin j as bit j: 1 where the word was below the threshold."""
-        return int("".join("10"[outcome] for outcome in reversed(outcomes)), 2)
+        return int(bytes(outcomes).translate(_ONE_BELOW)[::-1], 2)
 
     @property
     def values(self) -> tuple[int, int]:
@@ -340,7 +342,7 @@ class Laplace(Channel):
 
     def draw(self, reading: Reading, coins: Coins) -> int:
         """A noisy grid point."""
-        return self.noisy(grid_point(reading.mark, self.steps), discrete_laplace(coins, self.scale))
+        return self.noisy(grid_point(reading.mark_on(0), self.steps), discrete_laplace(coins, self.scale))
 
     def noisy(self, point: int, noise: int) -> int:
         """A grid point with noise, within the range of values."""

@@ -56,9 +56,7 @@ class Loss:
         """The loss, rounded up to a float."""
         if self.ratio == 1:
             return float_upper(self.exponent)
-        return ln_upper(self.ratio) if not self.exponent else float_upper(
-            Fraction(ln_upper(self.ratio)) + self.exponent
-        )
+        return float_upper(Fraction(ln_upper(self.ratio)) + self.exponent)
 
 
 def symmetric_threshold(budget: Fraction) -> int:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from dame import checks
 from dame.device.coins import Coins
@@ -36,6 +36,10 @@ class Reading(NamedTuple):
     first: int
     last: int
     mark: float = 1.0
+
+    def mark_on(self, bin_: int) -> float:
+        """How strongly a bin is marked."""
+        return self.mark if self.first <= bin_ <= self.last else 0.0
 
 
 NOTHING = Reading(1, 0)
@@ -157,7 +161,7 @@ class Bins(Lens):
                 yield from (border, math.nextafter(border, -2.0), math.nextafter(border, 2.0))
 
     def telling_bins(self) -> Sequence[int]:
-        """Bins among which every difference between two people occurs that occurs at all.
+        """Bins among which two people differ in every way that there is; where bins are many, at least in the largest.
 
         How two runs of marks differ depends on how far they are apart, up to twice their length, and on what the first
         and the last bin cut off.
@@ -167,7 +171,7 @@ class Bins(Lens):
             return range(self.bins)
         middle = self.bins // 2
         if self.bins > _MANY_BINS:
-            return (0, 1, middle, self.bins - 1)
+            return (0, max(self.neighbours, 1), middle, self.bins - 1)
         return sorted({*range(reach), middle, *range(self.bins - reach, self.bins)})
 
     @property
@@ -245,6 +249,11 @@ class Window(NamedTuple):
     right: float
 
 
+def effective_records(size: Any, between_sd: float) -> Any:
+    """1 / (1/size + b²), for a number or an array: so many records of different people tell as much as these of one."""
+    return size / (1.0 + size * (between_sd * between_sd)) if between_sd else size
+
+
 @LENSES.register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows(Lens):
@@ -284,9 +293,11 @@ class Windows(Lens):
 
         Each is seen from its left border: so a position in it costs no rounding but the division's.
         """
-        if len(borders) < 2 or not all(right - left >= NARROWEST for left, right in itertools.pairwise(borders)):
-            raise InvalidInput("borders", tuple(borders), "different numbers, the smaller ones first")
-        each = itertools.pairwise(borders)
+        if not isinstance(borders, (tuple, list)):
+            raise InvalidInput("borders", borders, "a list of numbers")
+        each = list(itertools.pairwise(checks.real("border", border, -1.0, 1.0) for border in borders))
+        if not all(right - left >= NARROWEST for left, right in each):
+            raise InvalidInput("borders", borders, "different numbers, the smaller ones first")
         return cls(windows=tuple(Window(left, 0.0, right - left) for left, right in each), cap=1.0)
 
     @property
@@ -296,9 +307,8 @@ class Windows(Lens):
 
     def weight(self, size: float) -> float:
         """The weight sqrt(size ∧ cap) of a person with so many records, but at least the least weight."""
-        effective = size / (1.0 + size * (self.between_sd * self.between_sd)) if self.between_sd else float(size)
-        root = math.sqrt(effective if self.cap is None else min(effective, self.cap))
-        return max(root, self.least_weight)
+        records = effective_records(float(size), self.between_sd)
+        return max(math.sqrt(records if self.cap is None else min(records, self.cap)), self.least_weight)
 
     def position(self, person: Summary, window: int = 0) -> float:
         """The position of a person in a window, 0 at its left and 1 at its right end, cut to [0, 1]."""
@@ -339,17 +349,10 @@ class Windows(Lens):
         """The lens as a JSON object: a window is a list of centre, left and right."""
         return {**Part.to_json(self), "windows": [list(window) for window in self.windows]}
 
-    @classmethod
-    def from_json(cls, given: Mapping[str, object]) -> Self:
-        """The lens with the fields of a document."""
-        windows = given["windows"]
-        if not isinstance(windows, list):
-            raise InvalidInput("windows", windows, "a list of windows")
-        return cls(**{**given, "windows": windows})  # type: ignore[arg-type]
 
-
-def _windows(given: Iterable[Sequence[float]]) -> Iterator[Window]:
-    windows = tuple(given)
+def _windows(windows: object) -> Iterator[Window]:
+    if not isinstance(windows, (tuple, list)):
+        raise InvalidInput("windows", windows, "a list of windows")
     if not 1 <= len(windows) <= MOST_WINDOWS or len(windows).bit_count() != 1:
         raise InvalidInput("windows", len(windows), f"1, 2, 4 … or {MOST_WINDOWS} windows: fair coins draw one")
     for window in windows:

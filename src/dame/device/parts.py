@@ -1,4 +1,4 @@
-"""What statistics, lenses and channels have in common: one frozen value each, checked at birth, that travels as JSON."""
+"""What statistics, lenses and channels have in common: frozen values, checked at birth, that travel as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import ClassVar, Generic, Self, TypeVar
 
 from dame import checks
-from dame.errors import InvalidInput
+from dame.errors import InvalidInput, Mismatch
 
 
 class Part(ABC):
@@ -41,6 +41,13 @@ def _names(part: type[Part]) -> tuple[str, ...]:
 
 
 P = TypeVar("P", bound=Part)
+
+
+def narrowed(kind: type[P], part: Part) -> P:
+    """The part, for a reader who knows what its question was asked with; anything else is a Mismatch."""
+    if not isinstance(part, kind):
+        raise Mismatch(f"a question with {kind.kind!r} was expected here, not with {part.kind!r}")
+    return part
 
 
 class Kinds(Generic[P]):

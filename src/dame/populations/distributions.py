@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 RECORDS_AT_ONCE = 2**20
 
 
-class Law(ABC):
+class RecordDistribution(ABC):
     """The distribution μ of one record; all records of all users are drawn from it."""
 
     name: ClassVar[str]
@@ -39,7 +39,7 @@ class Law(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoPoint(Law):
+class TwoPoint(RecordDistribution):
     """Records of x1 and x2, with probability p of x2. A user's mean is one binomial draw, whatever her size."""
 
     x1: float
@@ -75,7 +75,7 @@ class TwoPoint(Law):
         return share
 
 
-class RealDraws(Law):
+class RealDraws(RecordDistribution):
     """A law whose user means are sums of real draws, taken in blocks of bounded memory."""
 
     @abstractmethod
@@ -151,7 +151,7 @@ def point(x: float) -> TwoPoint:
     return TwoPoint(x, x, 0.5)
 
 
-_FORMS: dict[str, tuple[int, str, Callable[..., Law]]] = {
+_FORMS: dict[str, tuple[int, str, Callable[..., RecordDistribution]]] = {
     "rademacher": (1, "rademacher:θ", rademacher),
     "beta": (2, Beta.form, Beta),
     "uniform": (2, Uniform.form, Uniform),
@@ -161,7 +161,7 @@ _FORMS: dict[str, tuple[int, str, Callable[..., Law]]] = {
 FORMS = " ".join(form for _, form, _ in _FORMS.values())
 
 
-def parse_law(spec: str) -> Law:
+def parse_law(spec: str) -> RecordDistribution:
     """The law that a text such as `rademacher:0.5` or `beta:2:6` stands for."""
     name, *words = spec.split(":") if isinstance(spec, str) else [str(spec)]
     if name not in _FORMS:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from dame.errors import InvalidInput, Mismatch
-from dame.populations.distributions import Law, TwoPoint
+from dame.populations.distributions import RecordDistribution, TwoPoint
 from dame.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Population(ABC):
         """The users of each round, every user in exactly one of them, at random in proportion to the shares."""
 
     @staticmethod
-    def synthetic(sizes: Sizes, law: Law) -> Population:
+    def synthetic(sizes: Sizes, law: RecordDistribution) -> Population:
         """Fresh users each time: sizes drawn from M, records from one law."""
         return _Synthetic(sizes, law)
 
@@ -101,7 +101,7 @@ class Reporting(Population):
 
 
 class _Synthetic(Population):
-    def __init__(self, sizes: Sizes, law: Law) -> None:
+    def __init__(self, sizes: Sizes, law: RecordDistribution) -> None:
         self._sizes = sizes
         self._law = law
 

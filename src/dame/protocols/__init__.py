@@ -1,47 +1,20 @@
-"""The protocols by name, and the three calls that drive any of them: `plan`, `first`, `next`."""
+"""The protocols, and the calls that drive any of them: `plan`, `first`, `next`, `drive`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from dame.device.questions import Question
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
-from dame.planning.codec import LEARN
-from dame.planning.codec import plan_from_json as _plan_from_json
-from dame.planning.plans import WEIGHTS, Brief, Plan
-from dame.protocols.adaptive import Adaptive
+from dame.planning import codec
+from dame.planning.brief import WEIGHTS, Brief
+from dame.planning.plans import Plan
 from dame.protocols.base import Protocol
-from dame.protocols.duchi import Duchi
-from dame.protocols.kent import Kent
-from dame.protocols.one_bit import OneBitMean
-from dame.protocols.paper import Paper
+from dame.protocols.driving import drive
+from dame.protocols.registry import DEFAULT, PROTOCOLS, protocol_named, register
 from dame.sizes import Sizes
 from dame.tally import Tally
-
-_BY_NAME: dict[str, Protocol] = {
-    protocol.name: protocol for protocol in (Adaptive(), Paper(), Kent(), Duchi(), OneBitMean())
-}
-PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(_BY_NAME)
-DEFAULT = "adaptive"
-
-
-def register(protocol: Protocol) -> None:
-    """Adds a protocol of one's own: planning, simulation, tables, audits and the conformance suite know it from now on.
-
-    Both ends of a study must have registered it. Names that are taken are refused.
-    """
-    if not isinstance(protocol, Protocol) or protocol.name in _BY_NAME:
-        raise InvalidInput("protocol", protocol, f"a Protocol with a name other than {', '.join(_BY_NAME)}")
-    _BY_NAME[protocol.name] = protocol
-
-
-def protocol_named(name: str) -> Protocol:
-    """The protocol of that name."""
-    if not isinstance(name, str) or name not in PROTOCOLS:
-        raise InvalidInput("protocol", name, f"one of {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[name]
 
 
 def plan(
@@ -72,7 +45,7 @@ def plan(
     except (TypeError, ValueError):
         raise InvalidInput("bounds", bounds, "two numbers") from None
     identity = {} if study is None else {"study": study}
-    spread = None if between_sd == LEARN else between_sd
+    spread = None if between_sd == codec.LEARN else between_sd
     brief = Brief(
         users=users,
         alpha=alpha,
@@ -96,9 +69,8 @@ def plan_from_json(document: object) -> Plan:
     """The plan that a JSON object describes."""
     name = document.get("protocol") if isinstance(document, dict) else document
     protocol = protocol_named(str(name))
-    plan = _plan_from_json(document, protocol.details)
-    if not protocol.knows(plan):
-        raise InvalidInput("rounds", [round_.name for round_ in plan.rounds], f"rounds of protocol {protocol.name}")
+    plan = codec.plan_from_json(document, protocol.details)
+    protocol.check(plan)
     return plan
 
 
@@ -107,9 +79,23 @@ def first(plan: Plan) -> Question:
     return protocol_named(plan.protocol).question(plan, ())
 
 
-def next(plan: Plan, tallies: Sequence[Tally]) -> Question | Estimate:
-    """The next question, or the estimate when every round has its tally."""
-    return protocol_named(plan.protocol).next(plan, tallies)
+def next(plan: Plan, history: Sequence[Tally]) -> Question | Estimate:
+    """The next question, or the estimate when every round has its tally.
+
+    Each tally names the question that was asked: what counts is that, and not what would be asked today.
+    """
+    return protocol_named(plan.protocol).next(plan, history)
 
 
-__all__ = ["DEFAULT", "PROTOCOLS", "Protocol", "first", "next", "plan", "plan_from_json", "protocol_named", "register"]
+__all__ = [
+    "DEFAULT",
+    "PROTOCOLS",
+    "Protocol",
+    "drive",
+    "first",
+    "next",
+    "plan",
+    "plan_from_json",
+    "protocol_named",
+    "register",
+]

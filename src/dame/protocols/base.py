@@ -9,65 +9,96 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from dame.device.questions import Question
-from dame.errors import Mismatch
+from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate, in_units, know_nothing
-from dame.planning.plans import Brief, Forecast, Plan, Round
+from dame.planning.brief import Brief
+from dame.planning.plans import Forecast, Plan
+from dame.planning.rounds import shape
 from dame.tally import Tally
 from dame.theory import PAPER, limit, lower_bound, upper_bound
 
 
 class Protocol(ABC):
-    """A planner (`plan`) and a state machine (`question`, `estimate`) that works on the inner scale [-1, 1]."""
+    """A planner (`plan`) and a state machine (`question`, `estimate`) that works on the inner scale [-1, 1].
+
+    A study outlives its software: `question` and `estimate` are given the questions that were really asked, with their
+    tallies, and read these, whatever they would ask today.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    version: ClassVar[int] = 1
+    """What plans of today name as their `protocol_version`."""
+
+    versions: ClassVar[frozenset[int]] = frozenset({1})
+    """The versions whose studies this release can finish."""
+
     details: ClassVar[frozenset[str]] = frozenset()
     """Names of the protocol's own figures in a plan."""
 
     choices: ClassVar[frozenset[str]] = frozenset()
     """Names of what the planner can be told beyond the brief."""
 
-    kinds: ClassVar[tuple[tuple[type[Round], ...], ...]]
-    """The kinds of rounds that a plan of this protocol may have, one after the other."""
+    shapes: ClassVar[frozenset[tuple[str, ...]]]
+    """The shapes (lens and channel) that the rounds of a study may have, one after the other."""
 
-    def knows(self, plan: Plan) -> bool:
-        """Whether a plan, wherever it comes from, has rounds that this protocol can run."""
-        return tuple(map(type, plan.rounds)) in self.kinds
+    elected: ClassVar[int] = 1
+    """How many neighbouring bins a vote elects together."""
+
+    def check(self, plan: Plan) -> None:
+        """Refuses a plan, wherever it comes from, of an unknown version or with rounds that this protocol has not."""
+        if plan.protocol_version not in self.versions:
+            known = ", ".join(map(str, sorted(self.versions)))
+            raise InvalidInput(
+                "protocol_version", plan.protocol_version, f"one that this release knows of {self.name}: {known}"
+            )
+        if tuple(round_.shape for round_ in plan.rounds) not in self.shapes:
+            raise InvalidInput("rounds", [round_.shape for round_ in plan.rounds], f"rounds of protocol {self.name}")
 
     @abstractmethod
     def plan(self, brief: Brief, **choices: Any) -> Plan:
         """The study that answers a brief."""
 
     @abstractmethod
-    def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
-        """The question of round len(tallies), given the tallies of all rounds before it."""
+    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+        """The question of round len(history), given the tallies of all rounds before it."""
 
     @abstractmethod
-    def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
         """The estimate on the inner scale, when every round has at least one report."""
 
-    def next(self, plan: Plan, tallies: Sequence[Tally]) -> Question | Estimate:
+    def reasons(self, plan: Plan) -> list[str]:
+        """Why the planner chose these rounds, in sentences for people; none where there was no choice."""
+        del plan
+        return []
+
+    def next(self, plan: Plan, history: Sequence[Tally]) -> Question | Estimate:
         """The next question, or the estimate in the study's units when the rounds are over."""
-        self._check(plan, tallies)
-        if len(tallies) < len(plan.rounds):
-            return self.question(plan, tallies)
-        estimate = replace(self._final(plan, tallies), weights=plan.brief.weights)
+        self._check_history(plan, history)
+        if len(history) < len(plan.rounds):
+            return self.question(plan, history)
+        estimate = replace(self._final(plan, history), weights=plan.brief.weights)
         return in_units(estimate, plan.brief.low, plan.brief.high)
 
-    def _final(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
-        users = [tally.reports for tally in tallies]
+    def _final(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+        users = [tally.reports for tally in history]
         if not all(users):
             silent = plan.rounds[users.index(0)].name
             return know_nothing(users, f"no reports in round '{silent}': nothing was learnt")
-        return self.estimate(plan, tallies)
+        return self.estimate(plan, history)
 
-    def _check(self, plan: Plan, tallies: Sequence[Tally]) -> None:
-        """Every tally must belong to the very question that this machine asks in its round."""
-        if len(tallies) > len(plan.rounds):
-            raise Mismatch(f"the plan has {len(plan.rounds)} rounds, not {len(tallies)}")
-        for index, tally in enumerate(tallies):
-            if tally.question != self.question(plan, tallies[:index]):
+    def _check_history(self, plan: Plan, history: Sequence[Tally]) -> None:
+        """Refuses tallies of another study, and of rounds in another order than the plan's."""
+        if len(history) > len(plan.rounds):
+            raise Mismatch(f"the plan has {len(plan.rounds)} rounds, not {len(history)}")
+        for index, tally in enumerate(history):
+            asked = tally.question
+            ours = (plan.study, plan.slots[index], plan.alpha, plan.brief.statistic)
+            if (asked.study, asked.slot, asked.alpha, asked.statistic) != ours:
                 raise Mismatch(f"tally {index + 1} does not belong to round {index + 1} of this plan")
+        shapes = tuple(shape(tally.question.lens, tally.question.channel) for tally in history)
+        if not any(known[: len(shapes)] == shapes for known in self.shapes):
+            raise Mismatch(f"the questions of these tallies ({', '.join(shapes)}) are not those of {self.name}")
 
 
 def forecast(brief: Brief, inner_mse: float, failure_probability: float = 0.0) -> Forecast:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dame.planning.plans import Brief
+from dame.planning.brief import Brief
 from dame.protocols.paper import Paper
 
 

@@ -6,13 +6,21 @@ import math
 
 from scipy import optimize
 
-from dame.device.exact import WORD
-from dame.device.questions import Vote
-from dame.planning.plans import VoteRound
+from dame.device.channels import Bits
+from dame.device.lenses import Bins
+from dame.device.parts import narrowed
+from dame.planning.brief import Brief
+from dame.planning.rounds import Round
+from dame.sizes import Sizes
 from dame.tally import Tally
 
 
-def missed_vote_bound(vote: VoteRound, users: int, right: float, rival: float, rivals: int, window: int = 1) -> float:
+def voting_share(votes: Tally, sizes: Sizes) -> float:
+    """The share P(m ≥ min_size) of the users of a vote who mark a bin."""
+    return sizes.survival(narrowed(Bins, votes.question.lens).min_size)
+
+
+def missed_vote_bound(brief: Brief, vote: Round, right: float, rival: float, rivals: int, window: int = 1) -> float:
     """An upper bound on the chance that some far window of bins gets at least as many votes as the one with θ.
 
     Of the voters, at least a share `right` marks the window with θ and at most a share `rival` marks a given rival.
@@ -22,8 +30,9 @@ def missed_vote_bound(vote: VoteRound, users: int, right: float, rival: float, r
     """
     if not rivals:
         return 0.0
-    yes, no = vote.code.yes / WORD, vote.code.no / WORD
-    right, wrong = vote.voters * right, vote.voters * rival
+    channel, voters = narrowed(Bits, vote.channel), brief.sizes.survival(narrowed(Bins, vote.lens).min_size)
+    yes, no = channel.probability(1.0), channel.probability(0.0)
+    right, wrong = voters * right, voters * rival
 
     def log_factor(slope: float) -> float:
         up, down = math.expm1(slope), math.expm1(-slope)
@@ -36,23 +45,21 @@ def missed_vote_bound(vote: VoteRound, users: int, right: float, rival: float, r
         return math.log1p(vote.share * (moment - 1))
 
     best = optimize.minimize_scalar(log_factor, bounds=(1e-9, 20.0), method="bounded", options={"xatol": 1e-9})
-    exponent = users * min(float(best.fun), 0.0) + math.log(rivals)
+    exponent = brief.users * min(float(best.fun), 0.0) + math.log(rivals)
     return math.exp(min(exponent, 0.0))
 
 
-def wrong_winner_chance(votes: Tally, voters: float, apart: int, window: int = 1) -> float:
+def wrong_winner_chance(votes: Tally, sizes: Sizes, apart: int, window: int = 1) -> float:
     """The chance that a far rival holds θ, judged from the votes.
 
     If it did, the signal of all voters would be in its total and not in the winner's: with normal coins, a gap g
     between two totals makes this exp(-g·signal/variance) times less likely than what was elected, places being alike
     before the vote.
     """
-    question = votes.question
-    assert isinstance(question, Vote)
-    totals = window_totals(votes, window)
+    channel, totals = narrowed(Bits, votes.question.channel), window_totals(votes, window)
     elected = totals.index(max(totals))
-    no, yes = question.code.no / WORD, question.code.yes / WORD
-    sharpness = voters * (yes - no) / (window * no * (1 - no))
+    no, yes = channel.probability(0.0), channel.probability(1.0)
+    sharpness = voting_share(votes, sizes) * (yes - no) / (window * no * (1 - no))
     gaps = (totals[elected] - total for place, total in enumerate(totals) if abs(place - elected) >= apart)
     return min(sum(math.exp(-gap * sharpness) for gap in gaps), 1.0)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from dame import checks
 from dame.errors import InvalidInput
-from dame.planning.plans import MOST_USERS, Plan
+from dame.planning.brief import MOST_USERS
+from dame.planning.plans import Plan
 
 RARE = 1e-6
 """Failures up to this chance are reported beside the error; more likely ones count in it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dame.device.randomisers import OneBit
-from dame.protocols.whole_range import WholeRange
+from dame.device.channels import Bits, Channel
+from dame.protocols.whole_range import WholeRange, bit_risk
 
 
 class OneBitMean(WholeRange):
@@ -11,7 +11,12 @@ class OneBitMean(WholeRange):
 
     name = "one-bit"
     summary = "one randomised bit from every user, one round"
+    shapes = frozenset({("windows bits",)})
 
-    def noise(self, alpha: float) -> OneBit:
+    def channel(self, alpha: float) -> Channel:
         """The bit that spends α over the whole range."""
-        return OneBit.spending(alpha)
+        return Bits.single(alpha)
+
+    def risk(self, channel: Channel, users: float) -> float:
+        """The variance of the mean of the bits."""
+        return bit_risk(channel, users)

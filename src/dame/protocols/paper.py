@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.device.questions import MOST_BINS, Measure, Question, Vote
-from dame.device.randomisers import DiscreteLaplace, UnaryCode
-from dame.estimates import Estimate, estimate_from_reading, read_measure, widened
-from dame.planning.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.device.channels import Bits, Laplace
+from dame.device.lenses import MOST_BINS, Bins, Window, Windows
+from dame.device.parts import narrowed
+from dame.device.questions import Question
+from dame.device.records import MOST_RECORDS
+from dame.estimates import Estimate, estimate_from, read_window, widened
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.planning.rounds import Round, mean_weight, windows_around_zero
 from dame.protocols.base import Protocol, forecast
 from dame.protocols.location import missed_vote_bound, wrong_winner_chance
 from dame.tally import Tally
@@ -37,7 +42,7 @@ class Paper(Protocol):
     name = "paper"
     summary = "DAME as published: votes for bins, then Laplace noise on a window; uses everybody's records up to m̃"
     details = frozenset({"m_tilde", "tau", "bins", "phi"})
-    kinds = ((VoteRound, MeasureRound),)
+    shapes = frozenset({("bins bits", "windows laplace")})
 
     def effective_size(self, brief: Brief) -> int:
         """The size m̃ up to which records count: Theorem 2's choice."""
@@ -51,75 +56,66 @@ class Paper(Protocol):
         n_alpha2 = brief.users * brief.alpha**2
         # No more bins than a question may have: users with 10^13 records or more locate a little less finely.
         tau = max(bin_half_width(told, n_alpha2), 1 / MOST_BINS)
-        vote = VoteRound(
+        bins = Bins(bins=math.ceil(1 / tau), width=2 * tau, neighbours=NEIGHBOURS, min_size=min(m_tilde, MOST_RECORDS))
+        half_width = min((WINDOW_MARGIN + 1) * tau, 1.0) * math.sqrt(told)
+        vote = Round(
             name="locate",
             share=0.5,
-            bins=math.ceil(1 / tau),
-            width=2 * tau,
-            neighbours=NEIGHBOURS,
-            min_size=m_tilde,
-            voters=brief.sizes.survival(m_tilde),
-            code=UnaryCode.symmetric(brief.alpha, marks=2 * NEIGHBOURS + 1),
+            lens=bins,
+            channel=Bits.symmetric(brief.alpha, bins.bins, marks=2 * NEIGHBOURS + 1),
+            error_after=min(2 * tau, 1.0),
         )
-        measure = MeasureRound(
+        measure = Round(
             name="measure",
             share=0.5,
-            half_width=min((WINDOW_MARGIN + 1) * tau, 1.0) * math.sqrt(told),
-            cap=float(told),
-            between_sd=brief.spread,
-            noise=DiscreteLaplace.spending(brief.alpha),
+            lens=windows_around_zero(half_width, cap=float(told), between_sd=brief.spread),
+            channel=Laplace.spending(brief.alpha),
         )
         missed, mse = _missed(brief, vote, told, tau), _mean_squared_error(brief, measure, tau)
         return Plan(
             protocol=self.name,
             brief=brief,
-            rounds=(replace(vote, error_after=min(2 * tau, 1.0)), replace(measure, error_after=min(mse**0.5, 1.0))),
+            rounds=(vote, replace(measure, error_after=min(mse**0.5, 1.0))),
             forecast=forecast(brief, mse, missed),
-            details={"m_tilde": m_tilde, "tau": tau, "bins": vote.bins, "phi": phi(m_tilde, n_alpha2, PAPER)},
+            details={"m_tilde": m_tilde, "tau": tau, "bins": bins.bins, "phi": phi(m_tilde, n_alpha2, PAPER)},
             notes=_notes(brief, missed),
         )
 
-    def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
+    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
         """The vote, then the measurement around the bin that was elected."""
         vote, measure = plan.rounds
-        assert isinstance(vote, VoteRound)
-        assert isinstance(measure, MeasureRound)
-        if not tallies:
+        if not history:
             return vote.ask(plan.brief, 0)
-        centre, left, right = elected_window(tallies[0])
-        root = math.sqrt(measure.cap or 1.0)
-        return measure.ask(plan.brief, 1, centre, (root * (left - centre), root * (right - centre)))
+        return measure.ask(plan.brief, 1, elected_window(history[0], narrowed(Windows, measure.lens)))
 
-    def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
         """Equation (hat theta), with the whole range as interval when the vote was not decisive."""
-        votes, measured = tallies
-        vote, measure = plan.rounds
-        assert isinstance(vote, VoteRound)
-        assert isinstance(measure, MeasureRound)
-        assert isinstance(measured.question, Measure)
-        users = (votes.reports, measured.reports)
-        reading = read_measure(measured, measure.gain(plan.brief, measured.question))
-        estimate = estimate_from_reading(reading, users)
-        doubt = wrong_winner_chance(votes, vote.voters, apart=2 * NEIGHBOURS + 1)
+        votes, measured = history
+        lens = narrowed(Windows, measured.question.lens)
+        estimate = estimate_from(
+            read_window(measured, lens, mean_weight(lens, plan.brief.sizes)), (votes.reports, measured.reports)
+        )
+        doubt = wrong_winner_chance(votes, plan.brief.sizes, apart=2 * NEIGHBOURS + 1)
         if doubt <= DOUBT:
             return replace(estimate, failure_probability=doubt)
         return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong bin up to {doubt:.2g})")
 
 
-def elected_window(votes: Tally) -> tuple[float, float, float]:
-    """The middle of the bin with most votes, and the window [L, U] around it (the first of equal bins)."""
-    question = votes.question
-    assert isinstance(question, Vote)
-    elected = votes.sums.index(max(votes.sums))
-    left, right = question.edges(elected)
-    margin = WINDOW_MARGIN * question.width / 2
-    return (left + right) / 2, max(left - margin, -1.0), min(right + margin, 1.0)
+def elected_window(votes: Tally, planned: Windows) -> Windows:
+    """The window around the bin with most votes (the first of equal bins), cut at the bounds."""
+    bins = narrowed(Bins, votes.question.lens)
+    left, right = bins.edges(votes.sums.index(max(votes.sums)))
+    margin, centre = WINDOW_MARGIN * bins.width / 2, (left + right) / 2
+    root = math.sqrt(planned.cap or 1.0)
+    low, high = (root * (end - centre) for end in (max(left - margin, -1.0), min(right + margin, 1.0)))
+    return replace(planned, windows=(Window(centre, low, high),))
 
 
-def _mean_squared_error(brief: Brief, measure: MeasureRound, tau: float) -> float:
+def _mean_squared_error(brief: Brief, measure: Round, tau: float) -> float:
     """Predicted risk given a right location: noise, spread of the records, and unequal weights off centre."""
-    noise = measure.noise.variance(0.5) * (2 * measure.half_width) ** 2
-    cap = float(measure.cap or 1.0)
+    lens = narrowed(Windows, measure.lens)
+    ((_, left, right),) = lens.windows
+    noise, cap = measure.channel.variance(0.5) * (right - left) ** 2, lens.cap or 1.0
 
     def weight(sizes: Floats) -> Floats:
         return np.asarray(np.sqrt(brief.effective(sizes).clip(max=cap)))
@@ -131,17 +127,17 @@ def _mean_squared_error(brief: Brief, measure: MeasureRound, tau: float) -> floa
     return (noise + records + off_centre) / (brief.users * measure.share * mean_weight**2)
 
 
-def _missed(brief: Brief, vote: VoteRound, told: int, tau: float) -> float:
+def _missed(brief: Brief, vote: Round, told: int, tau: float) -> float:
     stray = min(2 * math.exp(-told * tau**2 / 2), 1.0)
-    rivals = max(vote.bins - (2 * NEIGHBOURS + 1), 0)
-    return missed_vote_bound(vote, brief.users, 1 - stray, stray, rivals)
+    rivals = max(vote.lens.bins - (2 * NEIGHBOURS + 1), 0)
+    return missed_vote_bound(brief, vote, 1 - stray, stray, rivals)
 
 
 def _notes(brief: Brief, missed: float) -> tuple[str, ...]:
     notes = []
     if brief.alpha > HIGH_PRIVACY:
         notes.append(f"the paper's theorems assume alpha at most 22/35; they do not cover {brief.alpha:g}")
-    if brief.users_differ:
+    if brief.users_vary:
         notes.append(
             "this protocol gives users with more records more weight: off the mark where sizes and means are related"
         )

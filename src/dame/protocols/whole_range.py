@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from dame.device.questions import Measure, Question
-from dame.device.randomisers import DiscreteLaplace, OneBit
-from dame.estimates import Estimate, estimate_from_reading, read_measure
-from dame.planning.plans import Brief, MeasureRound, Plan
+from dame.device.channels import Channel
+from dame.device.lenses import Windows
+from dame.device.parts import narrowed
+from dame.device.questions import Question
+from dame.estimates import Estimate, estimate_from, read_window
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.planning.rounds import Round, mean_weight
 from dame.protocols.base import Protocol, forecast
 from dame.tally import Tally
 
 
 class WholeRange(Protocol):
-    """A single `Measure` on [-1, 1] with equal weights; the noise is what its children choose."""
+    """A single window on [-1, 1] with equal weights; the channel is what its children choose."""
 
-    kinds = ((MeasureRound,),)
+    @abstractmethod
+    def channel(self, alpha: float) -> Channel:
+        """The channel that spends α."""
 
-    def noise(self, alpha: float) -> OneBit | DiscreteLaplace:
-        """The randomiser that spends α."""
-        raise NotImplementedError
+    @abstractmethod
+    def risk(self, channel: Channel, users: float) -> float:
+        """The mean squared error for the hardest distribution: fair records of -1 and 1."""
 
     def plan(self, brief: Brief, **choices: Any) -> Plan:
-        """One round for everybody; the error is predicted for the hardest law, fair records of -1 and 1."""
-        noise = self.noise(brief.alpha)
-        mse = risk_alone(noise, brief.users)
-        ask = MeasureRound.everybody_alike("measure", 1.0, noise, mse)
-        return Plan(protocol=self.name, brief=brief, rounds=(ask,), forecast=forecast(brief, mse))
+        """One round for everybody; the error is predicted for the hardest distribution."""
+        channel = self.channel(brief.alpha)
+        mse = self.risk(channel, brief.users)
+        ask = whole_range_round("measure", 1.0, channel, mse)
+        return Plan(
+            protocol=self.name,
+            protocol_version=self.version,
+            brief=brief,
+            rounds=(ask,),
+            forecast=forecast(brief, mse),
+        )
 
-    def question(self, plan: Plan, tallies: Sequence[Tally]) -> Question:
+    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
         """The one question."""
-        (only,) = plan.rounds
-        assert isinstance(only, MeasureRound)
-        return only.ask(plan.brief, 0, centre=0.0)
+        return plan.rounds[0].ask(plan.brief, 0)
 
-    def estimate(self, plan: Plan, tallies: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
         """The debiased mean of the reports."""
-        (tally,) = tallies
-        return read_alone(plan, tally)
+        return read_alone(plan.brief, history[0])
 
 
-def risk_alone(noise: OneBit | DiscreteLaplace, users: float) -> float:
-    """The mean squared error of one round over the whole range, for the hardest law: fair records of -1 and 1."""
-    return (4 * noise.variance(0.5) + (isinstance(noise, DiscreteLaplace) and 1.0)) / users
+def whole_range_round(name: str, share: float, channel: Channel, squared_error: float = 1.0) -> Round:
+    """A round over the whole range in which every user counts once, as if she had a single record."""
+    after = min(squared_error**0.5, 1.0)
+    return Round(name=name, share=share, lens=Windows.whole_range(), channel=channel, error_after=after)
 
 
-def read_alone(plan: Plan, tally: Tally) -> Estimate:
-    """What a first round over the whole range says by itself."""
-    first = plan.rounds[0]
-    assert isinstance(first, MeasureRound)
-    assert isinstance(tally.question, Measure)
-    reading = read_measure(tally, first.gain(plan.brief, tally.question))
-    return estimate_from_reading(reading, [tally.reports])
+def bit_risk(channel: Channel, users: float) -> float:
+    """The mean squared error of one bit from everybody over the whole range, for fair records of -1 and 1."""
+    return 4 * channel.variance(0.5) / users
+
+
+def read_alone(brief: Brief, tally: Tally) -> Estimate:
+    """What a round with a single window says by itself."""
+    lens = narrowed(Windows, tally.question.lens)
+    return estimate_from(read_window(tally, lens, mean_weight(lens, brief.sizes)), [tally.reports])

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dame.errors import InvalidInput
-from dame.sizes.laws import LARGEST, Law, histogram
+from dame.sizes.distributions import LARGEST, SizeDistribution, histogram
 from dame.sizes.sums import TABLE_LIMIT, Floats
 
 _WHOLE = f"whole numbers from 1 to {LARGEST:g}"
 
 
-def from_counts(counts: ArrayLike) -> Law:
+def from_counts(counts: ArrayLike) -> SizeDistribution:
     """The empirical law of an array with one number of records for each user."""
     sizes, users = np.unique(_sizes("counts", counts), return_counts=True)
     return _histogram("counts", sizes, users.astype(np.float64))
 
 
-def from_weights(sizes: Mapping[int, float] | ArrayLike, weights: ArrayLike | None) -> Law:
+def from_weights(sizes: Mapping[int, float] | ArrayLike, weights: ArrayLike | None) -> SizeDistribution:
     """The law with probabilities proportional to weights: a mapping {size: weight}, or two arrays."""
     if isinstance(sizes, Mapping):
         if weights is not None:
@@ -34,7 +34,7 @@ def from_weights(sizes: Mapping[int, float] | ArrayLike, weights: ArrayLike | No
     return _merged("weights", _sizes("sizes", sizes), _weights("weights", weights))
 
 
-def from_probabilities(sizes: ArrayLike, probabilities: ArrayLike) -> Law:
+def from_probabilities(sizes: ArrayLike, probabilities: ArrayLike) -> SizeDistribution:
     """The law with the given probabilities, which must sum to one within 1e-9."""
     shares = _weights("probabilities", probabilities)
     if not abs(math.fsum(shares.tolist()) - 1) <= 1e-9:
@@ -42,7 +42,7 @@ def from_probabilities(sizes: ArrayLike, probabilities: ArrayLike) -> Law:
     return _merged("probabilities", _sizes("sizes", sizes), shares)
 
 
-def from_file(path: Path) -> Law:
+def from_file(path: Path) -> SizeDistribution:
     """The empirical law of a file with one column of counts: text, with or without a header, or .npy."""
     try:
         # A device or a pipe might never end.
@@ -103,7 +103,7 @@ def _weights(field: str, values: ArrayLike) -> Floats:
     return array
 
 
-def _merged(field: str, sizes: Floats, weights: Floats) -> Law:
+def _merged(field: str, sizes: Floats, weights: Floats) -> SizeDistribution:
     """The law of the listed atoms, equal ones added up and those of weight zero left out."""
     if len(sizes) != len(weights):
         raise InvalidInput(field, len(weights), f"as many as the sizes, {len(sizes)}")
@@ -115,7 +115,7 @@ def _merged(field: str, sizes: Floats, weights: Floats) -> Law:
     return _histogram(field, atoms[totals > 0], totals[totals > 0])
 
 
-def _histogram(field: str, sizes: Floats, weights: Floats) -> Law:
+def _histogram(field: str, sizes: Floats, weights: Floats) -> SizeDistribution:
     if not len(sizes) <= TABLE_LIMIT:
         raise InvalidInput(field, len(sizes), f"at most {TABLE_LIMIT} different sizes")
     return histogram(sizes, weights)

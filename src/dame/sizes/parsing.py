@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dame import checks
 from dame.errors import InvalidInput
-from dame.sizes import laws, observed, scipy_laws
-from dame.sizes.laws import Law
+from dame.sizes import distributions, observed, scipy_distributions
+from dame.sizes.distributions import SizeDistribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,10 +17,10 @@ class Form:
     """One way to write sizes: how it is used, and what makes a law of the text after the first colon."""
 
     usage: str
-    read: Callable[[str], Law]
+    read: Callable[[str], SizeDistribution]
 
 
-def parse(spec: str) -> Law:
+def parse(spec: str) -> SizeDistribution:
     """The law that a text describes."""
     if not isinstance(spec, str):
         raise InvalidInput("sizes", spec, "a text such as 'poisson:5'")
@@ -34,51 +34,51 @@ def parse(spec: str) -> Law:
         raise InvalidInput("sizes", spec, f"{FORMS[name].usage} ({reason})") from None
 
 
-def _constant(rest: str) -> Law:
+def _constant(rest: str) -> SizeDistribution:
     (size,) = _words(rest, 1)
-    return laws.constant(_whole(size))
+    return distributions.constant(_whole(size))
 
 
-def _poisson(rest: str) -> Law:
+def _poisson(rest: str) -> SizeDistribution:
     (mean,) = _words(rest, 1)
-    return laws.poisson(_number(mean))
+    return distributions.poisson(_number(mean))
 
 
-def _uniform(rest: str) -> Law:
+def _uniform(rest: str) -> SizeDistribution:
     low, high = _words(rest, 2)
-    return laws.uniform(_whole(low), _whole(high))
+    return distributions.uniform(_whole(low), _whole(high))
 
 
-def _binomial(rest: str) -> Law:
+def _binomial(rest: str) -> SizeDistribution:
     trials, success = _words(rest, 2)
-    return laws.binomial(_whole(trials), _number(success))
+    return distributions.binomial(_whole(trials), _number(success))
 
 
-def _geometric(rest: str) -> Law:
+def _geometric(rest: str) -> SizeDistribution:
     (success,) = _words(rest, 1)
-    return laws.geometric(_number(success))
+    return distributions.geometric(_number(success))
 
 
-def _zipf(rest: str) -> Law:
+def _zipf(rest: str) -> SizeDistribution:
     exponent, largest = _words(rest, 2)
-    return laws.zipf(_number(exponent), _whole(largest))
+    return distributions.zipf(_number(exponent), _whole(largest))
 
 
-def _two_point(rest: str) -> Law:
+def _two_point(rest: str) -> SizeDistribution:
     first, second, share = _words(rest, 3)
-    return laws.two_point(_whole(first), _whole(second), _number(share))
+    return distributions.two_point(_whole(first), _whole(second), _number(share))
 
 
-def _histogram(rest: str) -> Law:
+def _histogram(rest: str) -> SizeDistribution:
     pairs = [item.split("=") for item in rest.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise InvalidInput("histogram", rest, "a list of SIZE=WEIGHT with commas")
     return observed.from_weights([_whole(size) for size, _ in pairs], [_number(weight) for _, weight in pairs])
 
 
-def _scipy(rest: str) -> Law:
+def _scipy(rest: str) -> SizeDistribution:
     name, *arguments = rest.split(":")
-    return scipy_laws.named(name, tuple(_number(argument) for argument in arguments))
+    return scipy_distributions.named(name, tuple(_number(argument) for argument in arguments))
 
 
 def _words(rest: str, count: int) -> list[str]:
@@ -94,8 +94,8 @@ def _number(word: str) -> float:
 
 def _whole(word: str) -> int:
     value = _number(word)
-    if not 0 <= value <= laws.LARGEST or value != int(value):
-        raise InvalidInput("size", word, f"a whole number from 1 to {laws.LARGEST:g}")
+    if not 0 <= value <= distributions.LARGEST or value != int(value):
+        raise InvalidInput("size", word, f"a whole number from 1 to {distributions.LARGEST:g}")
     return int(value)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dame import checks
 from dame.errors import InvalidInput
-from dame.sizes import laws, observed, parsing, scipy_laws
-from dame.sizes.laws import Law
+from dame.sizes import distributions, observed, parsing, scipy_distributions
+from dame.sizes.distributions import SizeDistribution
 from dame.sizes.sums import Floats
 
 
@@ -21,7 +21,7 @@ from dame.sizes.sums import Floats
 class Sizes:
     """The distribution M of the number of records per user, on 1, 2, 3, …; two are equal when their specs are."""
 
-    law: Law
+    law: SizeDistribution
 
     @classmethod
     def parse(cls, spec: str) -> Sizes:
@@ -31,7 +31,7 @@ class Sizes:
     @classmethod
     def constant(cls, size: int) -> Sizes:
         """Sizes that are all the same."""
-        return cls(laws.constant(size))
+        return cls(distributions.constant(size))
 
     @classmethod
     def from_counts(cls, counts: ArrayLike) -> Sizes:
@@ -51,7 +51,7 @@ class Sizes:
     @classmethod
     def from_scipy(cls, frozen: object) -> Sizes:
         """The sizes of a frozen discrete law of scipy.stats, conditioned on at least one record."""
-        return cls(scipy_laws.from_frozen(frozen))
+        return cls(scipy_distributions.from_frozen(frozen))
 
     @property
     def spec(self) -> str:

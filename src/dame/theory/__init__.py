@@ -1,16 +1,16 @@
 """The theory: Theorems 1 and 2, the effective size m̃, the lemmas that serve as checks, and the information limit."""
 
-from dame.theory.bounds import HIGH_PRIVACY, Bounds, bounds
 from dame.theory.constants import PAPER, UNIT, Constants
 from dame.theory.effective import bin_half_width, effective_size, phi
+from dame.theory.information_limit import limit, mean_absolute_sum, privacy_factor
 from dame.theory.lemmas import (
     variance_bound,
     variance_bound_with_projection,
     wrong_bin_bound,
     wrong_bin_exponent,
 )
-from dame.theory.limit import limit, mean_absolute_sum, privacy_factor
 from dame.theory.lower import lower_bound, lower_bound_at
+from dame.theory.theorems import HIGH_PRIVACY, Bounds, bounds
 from dame.theory.upper import TwoSizes, corollary_two_sizes, upper_bound, upper_bound_at
 
 __all__ = [

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dame.sizes import Sizes
-from dame.theory.limit import limit, privacy_factor
+from dame.theory.information_limit import limit, privacy_factor
 from dame.theory.response import ROOMS, ResponseTable
 
 _CLIPS = np.geomspace(0.1, 12.0, 60)

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dame.sizes import Sizes, effective
+from dame.device.lenses import effective_records
+from dame.sizes import Sizes
 
 Floats = NDArray[np.float64]
 
@@ -131,7 +132,7 @@ class ResponseTable:
     def of(cls, sizes: Sizes, caps: Floats, clips: Floats, between_sd: float = 0.0) -> ResponseTable:
         """The table for sizes M; with `between_sd` a size counts as its effective size."""
         groups = group_sizes(sizes)
-        roots = np.sqrt(effective(groups.roots**2, between_sd)) if between_sd else groups.roots
+        roots = np.sqrt(effective_records(groups.roots**2, between_sd))
         deltas = delta_grid(float(groups.roots.max()), _DELTAS)
         mean = np.empty((len(caps), len(clips), len(ROOMS)))
         response = np.empty((*mean.shape, len(deltas)))

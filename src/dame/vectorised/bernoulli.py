@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.vectorised.words import WordArray, Words
 from dame.errors import InvalidInput
+from dame.vectorised.words import WordArray, Words
 
 LANES = 64
 """Lanes in a word: lane i of many is bit i % 64 of word i // 64."""

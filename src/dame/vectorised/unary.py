@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
+from dame.errors import InvalidInput
 from dame.vectorised.bernoulli import BLOCK, LANES, check_threshold, clear_beyond, packed_bits
 from dame.vectorised.bitmatrix import SIDE, ones_per_row, transpose_squares
 from dame.vectorised.words import WordArray, Words
-from dame.errors import InvalidInput
 
 IntArray = NDArray[np.int64]
 Bytes = NDArray[np.uint8]

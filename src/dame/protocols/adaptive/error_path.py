@@ -1,8 +1,8 @@
-"""The planner's arithmetic: how the error of the centre shrinks from round to round, for the worst laws that records
-can have.
+"""The planner's arithmetic: how the error of the centre shrinks from round to round, for the worst distributions of
+records.
 
-The state is the centre error δ = θ - centre, taken as normal with a mean and a spread for each law of the family in
-`dame.theory.response`.
+The state is the centre error δ = θ - centre, taken as normal with a mean and a spread for each distribution of the
+family in `dame.theory.response`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dame.protocols.adaptive.tuning import TUNING
 from dame.theory.response import ROOMS, ResponseTable
 
 Floats = NDArray[np.float64]
@@ -20,86 +21,77 @@ Floats = NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(17)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
-SLOPES = np.array([0.4, 0.45, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1, 1.2, 1.35, 1.6, 2.0])
-"""Slopes that an undithered round may assume. Above 1, it trusts the centre before it more than its own bits."""
-APART = 0.3
-"""Distance of the two arms of a round from its centre, in standard deviations of a large user's mean."""
-CLEAREST = 4.0
-"""A dithered round must see the difference of its arms at least so many standard errors clearly."""
-BIAS_DISLIKED = 1.8
-"""By how much squared bias counts more than variance in the choice of a round: intervals cover variance more evenly."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """The centre error between two rounds: its mean and its spread for each law."""
+class ErrorState:
+    """The error of the centre between two rounds: its mean and its spread for each distribution."""
 
     bias: Floats
     spread: Floats
 
     @property
     def worst(self) -> float:
-        """The largest mean squared error over the laws."""
+        """The largest mean squared error over the distributions."""
         return float(np.max(self.bias**2 + self.spread**2))
 
     @property
     def score(self) -> float:
         """What the planner minimises: the largest mean squared error, with bias counted more than variance."""
-        return float(np.max(BIAS_DISLIKED * self.bias**2 + self.spread**2))
+        return float(np.max(TUNING.bias_disliked * self.bias**2 + self.spread**2))
 
     @property
     def nodes(self) -> Floats:
-        """Centre errors to average over, by law and node."""
+        """Centre errors to average over, by distribution and node."""
         return self.bias[:, None] + self.spread[:, None] * _NODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureDesign:
-    """A measuring round that the planner considers, and the course after it."""
+    """A measuring round that the planner considers, and the state after it."""
 
     cap: float
     clip: float
-    after: Course
+    after: ErrorState
 
 
-def known_within(privacy: float, users: float, rooms: Floats = ROOMS) -> Course:
-    """The course after plain one-bit reports over the whole range: unbiased, with variance (B² - θ²) / users."""
+def known_within(privacy: float, users: float, rooms: Floats = ROOMS) -> ErrorState:
+    """The state after plain one-bit reports over the whole range: unbiased, with variance (B² - θ²) / users."""
     variance = np.maximum(privacy**2 - (1 - rooms) ** 2, 0.0) / users
-    return Course(bias=np.zeros(len(rooms)), spread=np.sqrt(variance))
+    return ErrorState(bias=np.zeros(len(rooms)), spread=np.sqrt(variance))
 
 
-def best_measure(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
+def best_measure(table: ResponseTable, before: ErrorState, privacy: float, users: float) -> MeasureDesign:
     """The round around the present centre that leaves the least worst-case error; `privacy` is B."""
     designs = [_best_plain(table, before, privacy, users)]
     # The bits of two arms differ by less than the dither: with few users none of the clips could see it.
-    if APART * math.sqrt(users) >= CLEAREST * privacy:
+    if TUNING.apart * math.sqrt(users) >= TUNING.clearest * privacy:
         designs.append(_best_dithered(table, before, privacy, users))
     return min(designs, key=lambda design: design.after.score)
 
 
-def _best_plain(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
+def _best_plain(table: ResponseTable, before: ErrorState, privacy: float, users: float) -> MeasureDesign:
     """The best round that assumes a slope."""
     delta = before.nodes
     response = table.at(delta)[:, :, None]
-    step = 1 / (SLOPES[:, None] * table.mean[:, :, None])[..., None]
+    step = 1 / (np.array(TUNING.slopes)[:, None] * table.mean[:, :, None])[..., None]
     error = delta - step * response
     bias = error @ _WEIGHTS
     model = np.maximum((error * error) @ _WEIGHTS - bias**2, 0.0)
     noise = step[..., 0] ** 2 * (table.clips**2 * privacy**2 / users)[None, :, None, None]
-    worst = (BIAS_DISLIKED * bias**2 + model + noise).max(axis=-1)
+    worst = (TUNING.bias_disliked * bias**2 + model + noise).max(axis=-1)
     cap, clip, _ = best = np.unravel_index(int(worst.argmin()), worst.shape)
     return MeasureDesign(
         cap=float(table.caps[cap]),
         clip=float(table.clips[clip]),
-        after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best])),
+        after=ErrorState(bias=bias[best], spread=np.sqrt((model + noise)[best])),
     )
 
 
-def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: float) -> MeasureDesign:
+def _best_dithered(table: ResponseTable, before: ErrorState, privacy: float, users: float) -> MeasureDesign:
     """The best round with two arms, whose difference tells the slope."""
     delta = before.nodes
     # One shift for all clips of a cap: the mean weight without the lift of small users.
-    shift = APART / table.mean[:, 0, -1]
+    shift = TUNING.apart / table.mean[:, 0, -1]
     arms = [
         np.concatenate([table.at(delta + sign * move, slice(cap, cap + 1)) for cap, move in enumerate(shift)])
         for sign in (1, -1)
@@ -113,12 +105,12 @@ def _best_dithered(table: ResponseTable, before: Course, privacy: float, users: 
     bias = error @ _WEIGHTS
     model = np.maximum((error * error) @ _WEIGHTS - bias**2, 0.0)
     noise = (coin**2 * (1 + (answer / width) ** 2)) @ _WEIGHTS
-    worst = (BIAS_DISLIKED * bias**2 + model + noise).max(axis=-1)
-    unclear = (width / coin).min(axis=(2, 3)) < CLEAREST
+    worst = (TUNING.bias_disliked * bias**2 + model + noise).max(axis=-1)
+    unclear = (width / coin).min(axis=(2, 3)) < TUNING.clearest
     best = np.unravel_index(int(np.where(unclear, np.inf, worst).argmin()), worst.shape)
     ruined = bool(unclear[best])
     return MeasureDesign(
         cap=float(table.caps[best[0]]),
         clip=float(table.clips[best[1]]),
-        after=Course(bias=bias[best], spread=np.sqrt((model + noise)[best]) + (math.inf if ruined else 0.0)),
+        after=ErrorState(bias=bias[best], spread=np.sqrt((model + noise)[best]) + (math.inf if ruined else 0.0)),
     )

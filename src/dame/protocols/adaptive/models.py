@@ -1,9 +1,9 @@
 """What may be true beside θ: how records scatter around it, and how many of them users have.
 
-A *world* is a law of the records and a crowd (the sizes of the users). A law has a variance, from none to the largest
-that its mean allows, and leans to one side or the other, as far as it can or less. The crowd is most likely the one
-that the plan assumes; but it may have more or fewer records throughout, or very unequal ones. Each world foretells what
-a round hears if θ lies at some distance from its centre.
+A *model* is a distribution of the records and one of the sizes. The first has a variance, from none to the largest that
+its mean allows, and leans to one side or the other, as far as it can or less. Sizes are most likely those that the plan
+assumes; but there may be more or fewer records throughout, or very unequal numbers. Each model predicts what a round
+hears if θ lies at some distance from its centre.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dame.device.questions import Measure
-from dame.planning.plans import Brief
-from dame.sizes import Sizes, effective
+from dame.device.lenses import Windows, effective_records
+from dame.planning.brief import Brief
+from dame.protocols.adaptive.tuning import TUNING
+from dame.sizes import Sizes
 from dame.theory.response import (
     SizeGroups,
     UserMeans,
@@ -36,45 +37,22 @@ from dame.theory.response import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-TABULATED: Floats = np.array([0.0, 0.01, 0.04, 0.12, 0.25, 0.45, 0.7, 1.0])
-"""Laws by their variance room·(2 - room), see `dame.theory.response`."""
+_TINY = 1e-12
+TABULATED: Floats = np.array(TUNING.tabulated_rooms)
+LEANINGS: Floats = np.array(TUNING.leanings)
+EITHER_WAY: Floats = np.array([0.5])
 
 
-def _with_middles(by_law: Floats) -> Floats:
-    """Rows for each tabulated law, and between any two of them their mean."""
-    rows = np.repeat(by_law, 2, axis=0)[:-1]
-    rows[1::2] = (by_law[:-1] + by_law[1:]) / 2
+def _with_middles(by_distribution: Floats) -> Floats:
+    """Rows for each tabulated distribution, and between any two of them their mean."""
+    rows = np.repeat(by_distribution, 2, axis=0)[:-1]
+    rows[1::2] = (by_distribution[:-1] + by_distribution[1:]) / 2
     return rows
 
 
 ROOMS: Floats = 1 - np.sqrt(1 - _with_middles(np.sqrt(record_variance(TABULATED))) ** 2)
-"""All laws: the tabulated ones, and those whose standard deviation, and about so all that they foretell, is halfway."""
-LEANINGS: Floats = np.array([0.0, 0.5, 1.0])
-"""How a law leans, from as far as one with its mean and variance can to one side, to as far as it can to the other."""
-EITHER_WAY: Floats = np.array([0.5])
-TRUST = 0.8
-"""The chance that sizes are as the plan assumes."""
-TIMES_AS_LARGE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1 / math.sqrt(2), math.sqrt(2), 2.0, 4.0, 8.0, 16.0)
-A_FEW = (1 / 4, 4.0)
-UNEQUAL_TIMES = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-UNEQUAL = 1.2
-"""Standard deviation of the logarithm of sizes in a crowd that is more unequal than was assumed."""
-POWER_LAWS = (1.0, 8.0, 64.0)
-"""Largest sizes of crowds after a power law, as multiples of the largest that was assumed."""
-EXPONENT = 1.5
-GROUPS, OTHER_GROUPS = 12, 6
-"""Groups of sizes in the crowd that is assumed, and in each of the others."""
-DELTAS = 101
-WORST, STEEP = 11.0, 8
-"""How much the chance of a law of the largest variance adds to that of one without any, in parts of the latter; and
-how soon that wears off below the largest."""
-_TINY = 1e-12
-_TO_SPARE = 1.25
-"""A law of the grid stands for its neighbours too: one with so much too large a variance is not ruled out."""
-_LIKE_EACH_OTHER = 1.06
-"""Least weights within this factor share their table."""
-_SAME_ROOM = 1.2
-_LEAST_ROOM = 0.003
+"""All distributions: the tabulated ones, and those whose standard deviation, and about so all that they predict, is
+halfway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,10 +65,10 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Worlds:
-    """Crowds with their log chances; every law may hold in each of them, with a spread between users beside it.
+class Models:
+    """Possible sizes with their log chances; every distribution may hold with each, and a spread between users.
 
-    What they foretell is tabulated for the distances of θ from a centre in `grid`.
+    What they predict is tabulated for the distances of θ from a centre in `grid`.
     """
 
     spread: float
@@ -98,12 +76,12 @@ class Worlds:
     log_chances: Floats
     grid: Floats
 
-    def heard(self, question: Measure, theta: Floats, centre: float, at: Spot) -> Floats:
+    def predicted(self, lens: Windows, theta: Floats, centre: float, at: Spot) -> Floats:
         """The expected z by crowd, leaning, law and θ, for the crowds and leanings of a spot."""
         deltas = theta - centre
-        if in_whole_range(question):
+        if in_whole_range(lens):
             return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
-        window, place = _Window.of(question), _rounded_place(at.place)
+        window, place = _Shape.of(lens), _rounded_place(at.place)
         tables = [_table(self, int(crowd), window, place) for crowd in at.crowds]
         told = _between(self.grid, np.stack(tables, axis=1), deltas)
         if not self.spread:
@@ -115,84 +93,87 @@ class Worlds:
         return np.asarray(left + part * (right - left))
 
 
-class _Window(NamedTuple):
-    """What decides how a crowd responds: half the width of the window, and the weights of users in it."""
+class _Shape(NamedTuple):
+    """What decides how people respond: half the width of the windows, and the weights of users in them."""
 
     half: float
     most: float
     least: float
 
     @classmethod
-    def of(cls, question: Measure) -> _Window:
-        """The window of a question, so that questions that are nearly alike share their tables."""
-        most = math.inf if question.cap is None else math.sqrt(question.cap)
-        return cls(question.right, most, _rounded(question.least_weight))
+    def of(cls, lens: Windows) -> _Shape:
+        """The shape of a lens, so that those that are nearly alike share their tables."""
+        most = math.inf if lens.cap is None else math.sqrt(lens.cap)
+        return cls(lens.windows[0].right, most, _rounded(lens.least_weight))
 
     def weights(self, crowd: SizeGroups, spread: float = 0.0) -> Floats:
         """The weights of the users in each group."""
-        roots = np.sqrt(effective(crowd.roots**2, spread)) if spread else crowd.roots
+        roots = np.sqrt(effective_records(crowd.roots**2, spread))
         return fitted_weights(roots, self.most, self.least)
 
 
-def in_whole_range(question: Measure) -> bool:
-    """Whether everybody has the weight 1 in a window that cuts nobody, so that z is her mean, whatever the world."""
-    return question.cap == 1.0 and not question.least_weight
+def in_whole_range(lens: Windows) -> bool:
+    """Whether everybody has the weight 1 in a window that cuts nobody, so that z is her mean, whatever the model."""
+    return lens.cap == 1.0 and not lens.least_weight
 
 
-def plausible(brief: Brief, trust: float = TRUST) -> Worlds:
-    """All worlds, where the sizes that the plan assumes have the chance `trust`."""
+def plausible(brief: Brief, trust: float) -> Models:
+    """All models, where the sizes that the plan assumes have the chance `trust`."""
     return _among(brief.sizes, brief.spread, trust, few=False)
 
 
-def a_few(brief: Brief) -> Worlds:
-    """Worlds to plan with: sizes may be as assumed, or four times larger or smaller."""
-    return _among(brief.sizes, brief.spread, TRUST, few=True)
+def a_few(brief: Brief) -> Models:
+    """Models to plan with: sizes may be as assumed, or four times larger or smaller."""
+    return _among(brief.sizes, brief.spread, TUNING.trust, few=True)
 
 
 @lru_cache(maxsize=64)
-def _among(assumed: Sizes, spread: float, trust: float, few: bool) -> Worlds:
-    # Kept by sizes, not by study: worlds, and all that they foretell, are the same for every α.
-    others = _scaled(assumed, A_FEW) if few else _other_crowds(assumed)
-    crowds = (group_sizes(assumed, count=GROUPS), *others)
+def _among(assumed: Sizes, spread: float, trust: float, few: bool) -> Models:
+    # Kept by sizes, not by study: models, and all that they foretell, are the same for every α.
+    others = _scaled(assumed, TUNING.planned_times) if few else _other_crowds(assumed)
+    crowds = (group_sizes(assumed, count=TUNING.groups), *others)
     chances = [trust, *[(1 - trust) / (len(crowds) - 1)] * (len(crowds) - 1)]
-    grid = delta_grid(max(float(crowd.roots.max()) for crowd in crowds), DELTAS)
-    return Worlds(spread=spread, crowds=crowds, log_chances=np.log(chances), grid=grid)
+    grid = delta_grid(max(float(crowd.roots.max()) for crowd in crowds), TUNING.deltas)
+    return Models(spread=spread, crowds=crowds, log_chances=np.log(chances), grid=grid)
 
 
-def law_chances(theta: Floats) -> Floats:
-    """Log chances of laws by law and θ: near a bound records cannot vary much.
+def distribution_chances(theta: Floats) -> Floats:
+    """Log chances of distributions by distribution and θ: near a bound records cannot vary much.
 
-    The law that varies most has the largest chance, since it is the worst for a study: errors and intervals that are
+    The one that varies most has the largest chance, since it is the worst for a study: errors and intervals that are
     right for it cost the others little.
     """
     most, variances = np.maximum(1 - theta**2, _TINY), record_variance(ROOMS)[:, None]
-    chances = 1 + WORST * np.minimum(variances / most, 1.0) ** STEEP
-    chances = np.where(variances <= _TO_SPARE * most, chances, 0.0)
+    chances = 1 + TUNING.worst * np.minimum(variances / most, 1.0) ** TUNING.steep
+    chances = np.where(variances <= TUNING.to_spare * most, chances, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(chances / chances.sum(axis=0)))
 
 
 def _other_crowds(assumed: Sizes) -> Iterator[SizeGroups]:
-    yield from _scaled(assumed, TIMES_AS_LARGE)
+    yield from _scaled(assumed, TUNING.times_as_large)
     middle = math.exp(assumed.expectation(np.log))
-    levels = (np.arange(OTHER_GROUPS) + 0.5) / OTHER_GROUPS
-    for times in UNEQUAL_TIMES:
-        yield _crowd(middle * times * np.exp(UNEQUAL * special.ndtri(levels)), np.full(OTHER_GROUPS, 1 / OTHER_GROUPS))
+    levels = (np.arange(TUNING.other_groups) + 0.5) / TUNING.other_groups
+    for times in TUNING.unequal_times:
+        yield _crowd(
+            middle * times * np.exp(TUNING.unequal * special.ndtri(levels)),
+            np.full(TUNING.other_groups, 1 / TUNING.other_groups),
+        )
     largest = float(assumed.nodes()[0][-1])
-    for times in POWER_LAWS:
+    for times in TUNING.power_laws:
         yield _power_law(max(largest * times, 16.0))
 
 
 def _scaled(assumed: Sizes, factors: Sequence[float]) -> Iterator[SizeGroups]:
-    groups = group_sizes(assumed, count=OTHER_GROUPS)
+    groups = group_sizes(assumed, count=TUNING.other_groups)
     for times in factors:
         yield _crowd(groups.sizes * times, groups.shares)
 
 
 def _power_law(largest: float) -> SizeGroups:
-    """Sizes with P(m) ~ m^-EXPONENT up to the largest, in groups evenly apart on a logarithmic scale."""
-    ends = np.unique(np.round(np.geomspace(1, largest + 1, GROUPS + 1)))
-    shares = -np.diff(special.zeta(EXPONENT, ends))
+    """Sizes with P(m) ~ m^-TUNING.exponent up to the largest, in groups evenly apart on a logarithmic scale."""
+    ends = np.unique(np.round(np.geomspace(1, largest + 1, TUNING.groups + 1)))
+    shares = -np.diff(special.zeta(TUNING.exponent, ends))
     return _crowd(np.sqrt(ends[:-1] * (ends[1:] - 1)), shares / shares.sum())
 
 
@@ -204,25 +185,25 @@ def _crowd(sizes: Floats, shares: Floats) -> SizeGroups:
 def _rounded(positive: float) -> float:
     if not positive:
         return 0.0
-    return _LIKE_EACH_OTHER ** round(math.log(positive) / math.log(_LIKE_EACH_OTHER))
+    return TUNING.like_each_other ** round(math.log(positive) / math.log(TUNING.like_each_other))
 
 
 def _rounded_place(theta: float) -> float:
     """A place with nearly the same room up to the nearer bound."""
-    room = max(1 - abs(theta), _LEAST_ROOM)
-    return math.copysign(max(1 - _SAME_ROOM ** round(math.log(room) / math.log(_SAME_ROOM)), 0.0), theta)
+    room = max(1 - abs(theta), TUNING.least_room)
+    return math.copysign(max(1 - TUNING.same_room ** round(math.log(room) / math.log(TUNING.same_room)), 0.0), theta)
 
 
 @lru_cache(maxsize=2048)
-def _table(worlds: Worlds, which: int, window: _Window, place: float) -> Floats:
+def _table(models: Models, which: int, window: _Shape, place: float) -> Floats:
     """The expected z of one of the crowds by tabulated law, side and distance of θ from a centre."""
-    crowd = worlds.crowds[which]
-    weights = window.weights(crowd, worlds.spread)
-    rows = [means.clipped(worlds.grid, weights, window.half) for means in _means(crowd, place, worlds.spread)]
-    return np.reshape(rows, (len(TABULATED), 2, len(worlds.grid)))
+    crowd = models.crowds[which]
+    weights = window.weights(crowd, models.spread)
+    rows = [means.clipped(models.grid, weights, window.half) for means in _means(crowd, place, models.spread)]
+    return np.reshape(rows, (len(TABULATED), 2, len(models.grid)))
 
 
-def _same_mean(crowd: SizeGroups, window: _Window, deltas: Floats) -> Floats:
+def _same_mean(crowd: SizeGroups, window: _Shape, deltas: Floats) -> Floats:
     """The expected z, if everybody's mean lies at these distances from the centre."""
     return np.asarray(crowd.shares @ np.clip(window.weights(crowd)[:, None] * deltas, -window.half, window.half))
 

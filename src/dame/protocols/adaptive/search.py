@@ -4,56 +4,45 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.vectorised.crowd import mean_weight, weights
-from dame.device.randomisers import OneBit
-from dame.planning.plans import Brief, MeanRound, MeasureRound, VoteRound
-from dame.protocols.adaptive.error_path import APART, Course, MeasureDesign, best_measure, known_within
+from dame.device.channels import Bits
+from dame.device.lenses import Windows
+from dame.device.parts import narrowed
+from dame.planning.brief import Brief
+from dame.planning.rounds import Round, mean_weight, windows_around_zero
+from dame.protocols.adaptive.error_path import ErrorState, MeasureDesign, best_measure
 from dame.protocols.adaptive.forecasting import SOME, after_each, reporting
-from dame.protocols.adaptive.locate import course_after_vote, missed_bound, vote_round, vote_split
+from dame.protocols.adaptive.locate import missed_bound, state_after, vote_round, vote_split
+from dame.protocols.adaptive.tuning import TUNING
+from dame.protocols.whole_range import whole_range_round
 from dame.theory import privacy_factor
 from dame.theory.response import ResponseTable
+from dame.vectorised.lenses import weights
 
 Floats = NDArray[np.float64]
-
-CLIPS: Floats = np.array([0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0, 5.0, 7.0])
-FIRST_SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.16, 0.19, 0.23, 0.29, 0.36)
-GROWTHS = (1.0, 2.0, 4.0, 7.0, 12.0, 20.0)
-"""By what factor each measuring round has more users than the one before."""
-SPACINGS = (1.5, 2.0, 2.5, 3.0)
-STRETCHES = ((1.0, 1.0), (1.0, 0.8), (1.0, 1.25), (0.75, 1.0), (0.75, 0.8))
-"""Widths to try for the windows before the last and for the last, as parts of what is best for a reader who takes the
-slope for granted."""
-EXTREMES = (STRETCHES[0], STRETCHES[-1])
-"""Those that are enough to compare sketches."""
-KINDS, NEIGHBOURS = 3, 2
-"""So many sketches are compared by what all their rounds say together: the best of their kinds, then some that are like
-the best of these."""
-FEWEST_VOTING_RECORDS = 16
-"""Below this size plain bits over the whole range locate better than votes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A first round, the course after it, and the chance that it misleads."""
+    """A first round, the state after it, and the chance that it misleads."""
 
-    round: MeanRound
-    after: Course
+    round: Round
+    after: ErrorState
     failure: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sketch:
-    """A whole study that the planner considers, and the course of a reader who takes the slope for granted."""
+    """A whole study that the planner considers, and the state of a reader who takes the slope for granted."""
 
-    rounds: tuple[MeanRound, ...]
-    after: Course
+    rounds: tuple[Round, ...]
+    after: ErrorState
     failure: float
 
 
@@ -61,7 +50,7 @@ class Sketch:
 class Design:
     """A whole study, the mean squared error that is expected of it for the worst law, and the chance of failure."""
 
-    rounds: tuple[MeanRound, ...]
+    rounds: tuple[Round, ...]
     outcome: float
     failure: float
 
@@ -81,7 +70,7 @@ def _best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     if not promising:
         return alone
     best = min(promising, key=partial(_least_error, brief))
-    around = sorted(search.around(best), key=_score)[:NEIGHBOURS]
+    around = sorted(search.around(best), key=_score)[: TUNING.neighbours]
     best = min([best, *around], key=partial(_least_error, brief))
     return min(alone, _worked_out(brief, best), key=lambda design: design.outcome)
 
@@ -92,72 +81,74 @@ def _promising(search: _Search, most_rounds: int) -> list[Sketch]:
     for rounds in range(2, most_rounds + 1):
         # Up to three rounds the whole grid is searched; a further round starts from what was best without it.
         best = _better(sketches)
-        firsts = FIRST_SHARES if rounds <= 3 or len(best.rounds) == 1 else _near(best.rounds[0].share)
+        firsts = TUNING.first_shares if rounds <= 3 or len(best.rounds) == 1 else _near(best.rounds[0].share)
         sketches += search.designs(rounds, firsts)
-    kinds: dict[tuple[float, ...], Sketch] = {}
+    kinds: dict[tuple[Hashable, ...], Sketch] = {}
     for sketch in sorted(sketches, key=_score):
         kinds.setdefault(_kind(sketch), sketch)
-    chosen = list(kinds.values())[:KINDS]
+    chosen = list(kinds.values())[: TUNING.kinds]
     if len(chosen[0].rounds) == 1:
         return []
     return [sketch for sketch in chosen if len(sketch.rounds) > 1]
 
 
-def _kind(sketch: Sketch) -> tuple[float, ...]:
+def _kind(sketch: Sketch) -> tuple[Hashable, ...]:
     """What tells sketches apart but for the share of the first round: who votes, and how shares grow after that."""
     first, *rest = sketch.rounds
-    voters = float(first.min_size) if isinstance(first, VoteRound) else 0.0
-    return (voters, len(rest), *(round(round_.share / rest[0].share, 6) for round_ in rest[1:]))
+    return (first.lens, len(rest), *(round(round_.share / rest[0].share, 6) for round_ in rest[1:]))
 
 
-def rounds_with_shares(brief: Brief, shares: Sequence[float], most_failure: float) -> tuple[MeanRound, ...]:
+def rounds_with_shares(brief: Brief, shares: Sequence[float], most_failure: float) -> tuple[Round, ...]:
     """Good rounds with the given shares of the users, without working out what to expect of them."""
     search = _Search(brief, most_failure)
     if len(shares) == 1:
         return search.plain().rounds
-    return _with_arms(brief, _better(list(search.with_shares(shares))).rounds)
+    return _with_dithers(brief, _better(list(search.with_shares(shares))).rounds)
 
 
 def _least_error(brief: Brief, sketch: Sketch) -> float:
-    return min(_expected_error(brief, _with_arms(brief, sketch.rounds, *stretches)) for stretches in EXTREMES)
+    return min(
+        _expected_error(brief, _with_dithers(brief, sketch.rounds, *stretches))
+        for stretches in (TUNING.stretches[0], TUNING.stretches[-1])
+    )
 
 
-def _expected_error(brief: Brief, rounds: Sequence[MeanRound]) -> float:
+def _expected_error(brief: Brief, rounds: Sequence[Round]) -> float:
     return after_each(brief, rounds, SOME)[-1].worst
 
 
 def _worked_out(brief: Brief, sketch: Sketch) -> Design:
     """The sketch with arms, the best widths of its windows, and what to expect of it."""
-    variants = [_with_arms(brief, sketch.rounds, *stretches) for stretches in STRETCHES]
+    variants = [_with_dithers(brief, sketch.rounds, *stretches) for stretches in TUNING.stretches]
     rounds = min(variants, key=partial(_expected_error, brief))
-    courses = after_each(brief, rounds)
+    states = after_each(brief, rounds)
     expected = tuple(
-        replace(round_, error_after=min(math.sqrt(course.worst), 1.0))
-        for round_, course in zip(rounds, courses, strict=True)
+        replace(round_, error_after=min(math.sqrt(state.worst), 1.0))
+        for round_, state in zip(rounds, states, strict=True)
     )
-    return Design(rounds=expected, outcome=courses[-1].worst, failure=sketch.failure)
+    return Design(rounds=expected, outcome=states[-1].worst, failure=sketch.failure)
 
 
-def _with_arms(
-    brief: Brief, rounds: Sequence[MeanRound], before: float = 1.0, last: float = 1.0
-) -> tuple[MeanRound, ...]:
-    """The rounds with two arms each, and with windows that are wider or narrower."""
+def _with_dithers(brief: Brief, rounds: Sequence[Round], before: float = 1.0, last: float = 1.0) -> tuple[Round, ...]:
+    """The rounds with two windows each, which are wider or narrower."""
     first, *measuring = rounds
     stretches = [*([before] * (len(measuring) - 1)), last]
     return (first, *(_with_dither(brief, *pair) for pair in zip(measuring, stretches, strict=True)))
 
 
-def _with_dither(brief: Brief, round_: MeanRound, stretch: float) -> MeasureRound:
-    """The round with a stretched window, and two arms at a good distance from its centre.
+def _with_dither(brief: Brief, round_: Round, stretch: float) -> Round:
+    """The round with two stretched windows at a good distance from its centre.
 
     Far apart, they tell how steep the ramp is and whether sizes are as assumed; close together, they see more of it.
     Where sizes are unequal, large users matter most, and the distance is what is good for them.
     """
-    assert isinstance(round_, MeasureRound)
-    stretched = replace(round_, half_width=round_.half_width * stretch)
-    question = stretched.ask(brief, 1, centre=0.0)
-    of_large = brief.sizes.expectation(lambda sizes: weights(question, sizes) ** 2) / mean_weight(question, brief.sizes)
-    return replace(stretched, dither=min(APART / of_large, 1.0))
+    planned = narrowed(Windows, round_.lens)
+    half_width = planned.windows[0].right * stretch
+    kept = {"cap": planned.cap, "fitted": True, "between_sd": planned.between_sd}
+    alone = windows_around_zero(half_width, **kept)  # type: ignore[arg-type]
+    of_large = brief.sizes.expectation(lambda sizes: weights(alone, sizes) ** 2) / mean_weight(alone, brief.sizes)
+    dither = min(TUNING.apart / of_large, 1.0)
+    return replace(round_, lens=windows_around_zero(half_width, dither=dither, **kept))  # type: ignore[arg-type]
 
 
 def _score(sketch: Sketch) -> float:
@@ -169,7 +160,7 @@ def _better(sketches: Sequence[Sketch]) -> Sketch:
 
 
 def _near(share: float) -> tuple[float, ...]:
-    return (share / 1.5, share, min(share * 1.5, FIRST_SHARES[-1]))
+    return (share / 1.5, share, min(share * 1.5, TUNING.first_shares[-1]))
 
 
 class _Search:
@@ -177,19 +168,19 @@ class _Search:
         self._brief = brief
         self._most_failure = most_failure
         self._privacy = privacy_factor(brief.alpha)
-        self._noise = OneBit.spending(brief.alpha)
-        self._table = ResponseTable.of(brief.sizes, _caps(brief), CLIPS, brief.spread)
-        pairs = itertools.product(_voting_sizes(brief), SPACINGS)
+        self._channel = Bits.single(brief.alpha)
+        self._table = ResponseTable.of(brief.sizes, _caps(brief), np.array(TUNING.clips), brief.spread)
+        pairs = itertools.product(_voting_sizes(brief), TUNING.spacings)
         self._splits = {pair: vote_split(brief, *pair) for pair in pairs}
 
     def plain(self) -> Sketch:
         """One bit from everybody over the whole range."""
-        only = self._start(self._whole_range("measure", 1.0), self._wide(1.0), 0.0)
+        only = self._start(whole_range_round("measure", 1.0, self._channel), 0.0)
         return Sketch(rounds=(only.round,), after=only.after, failure=0.0)
 
     def designs(self, rounds: int, firsts: Sequence[float]) -> Iterator[Sketch]:
         """Designs with so many rounds, for each share of the first."""
-        growths = GROWTHS if rounds > 2 else (1.0,)
+        growths = TUNING.growths if rounds > 2 else (1.0,)
         for first in firsts:
             for start in self._starts(first):
                 for growth in growths:
@@ -205,51 +196,44 @@ class _Search:
         if len(shares) == 1:
             return
         growth = shares[2] / shares[1] if len(shares) > 2 else 1.0
-        for factor, stretch in itertools.product((0.8, 0.9, 1.0, 1.12, 1.25), (0.75, 1.0, 1.33)):
-            first = min(shares[0] * factor, 0.6)
+        for factor, stretch in itertools.product(TUNING.near_first, TUNING.near_growths):
+            first = min(shares[0] * factor, TUNING.largest_first)
             for start in self._starts(first):
-                if type(start.round) is type(best.rounds[0]):
+                if start.round.shape == best.rounds[0].shape:
                     yield self._follow(start, _shares(first, growth * stretch, len(shares)))
 
     def _starts(self, share: float) -> Iterator[Start]:
-        yield self._start(self._whole_range("locate", share), self._wide(share), 0.0)
+        yield self._start(whole_range_round("locate", share, self._channel), 0.0)
         for (size, spacing), split in self._splits.items():
             vote = vote_round(self._brief, size, spacing, share)
             failure = missed_bound(self._brief, vote, split)
             if failure <= self._most_failure:
-                yield self._start(vote, course_after_vote(vote, self._users(share)), failure)
+                yield self._start(vote, failure)
 
-    def _start(self, round_: MeanRound, after: Course, failure: float) -> Start:
-        return Start(round=replace(round_, error_after=math.sqrt(after.worst)), after=after, failure=failure)
+    def _start(self, round_: Round, failure: float) -> Start:
+        after = state_after(round_.lens, round_, self._brief, self._users(round_.share))
+        error = min(math.sqrt(after.worst), 1.0)
+        return Start(round=replace(round_, error_after=error), after=after, failure=failure)
 
     def _follow(self, start: Start, shares: Sequence[float]) -> Sketch:
-        rounds, course = [start.round], start.after
+        rounds, state = [start.round], start.after
         for index, share in enumerate(shares[1:], start=2):
-            design = best_measure(self._table, course, self._privacy, self._users(share))
+            design = best_measure(self._table, state, self._privacy, self._users(share))
             rounds.append(self._measure("finish" if index == len(shares) else "refine", share, design))
-            course = design.after
-        return Sketch(rounds=tuple(rounds), after=course, failure=start.failure)
+            state = design.after
+        return Sketch(rounds=tuple(rounds), after=state, failure=start.failure)
 
     def _users(self, share: float) -> float:
         return reporting(self._brief, share)
 
-    def _wide(self, share: float) -> Course:
-        return known_within(self._privacy, self._users(share))
-
-    def _whole_range(self, name: str, share: float) -> MeasureRound:
-        return MeasureRound.everybody_alike(name, share, self._noise)
-
-    def _measure(self, name: str, share: float, design: MeasureDesign) -> MeasureRound:
+    def _measure(self, name: str, share: float, design: MeasureDesign) -> Round:
         cap = None if math.isinf(design.cap) else design.cap
-        return MeasureRound(
+        return Round(
             name=name,
             share=share,
-            half_width=design.clip,
-            cap=cap,
-            fitted=True,
-            between_sd=self._brief.spread,
+            lens=windows_around_zero(design.clip, cap=cap, fitted=True, between_sd=self._brief.spread),
+            channel=self._channel,
             error_after=min(math.sqrt(design.after.worst), 1.0),
-            noise=self._noise,
         )
 
 
@@ -276,11 +260,11 @@ def _apart(sizes: Sequence[int]) -> list[int]:
 
 def _caps(brief: Brief) -> Floats:
     """Caps to try: none, and sizes that only the larger users reach."""
-    largest, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, (0.99, 0.95, 0.8, 0.5, 0.1))])
+    largest, *caps = _apart([int(brief.sizes.nodes()[0][-1]), *_quantiles(brief, TUNING.cap_quantiles)])
     between = [math.sqrt(one * other) for one, other in itertools.pairwise([largest, *caps]) if one > 4 * other]
     return np.array([math.inf, *sorted(map(brief.effective, [*caps, *between]), reverse=True)])
 
 
 def _voting_sizes(brief: Brief) -> list[int]:
     """Sizes from which on users may vote."""
-    return [size for size in _apart(_quantiles(brief, (0.02, 0.2, 0.5))) if size >= FEWEST_VOTING_RECORDS]
+    return [size for size in _apart(_quantiles(brief, TUNING.voting_quantiles)) if size >= TUNING.fewest_voting_records]

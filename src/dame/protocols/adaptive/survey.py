@@ -8,42 +8,72 @@ and power laws on a logarithmic scale), and believed on their own only as far as
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from dame.vectorised.crowd import SIZE_CLASSES
-from dame.device.questions import SizeVote
-from dame.device.randomisers import UnaryCode
-from dame.planning.plans import Brief, MeanRound, Plan, SizeRound
+from dame.device.channels import Bits, Channel, Choice
+from dame.device.lenses import SizeClasses
+from dame.device.questions import Question
+from dame.estimates import Estimate
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.planning.rounds import Round
+from dame.protocols.adaptive.one_distribution import OneDistribution
 from dame.protocols.adaptive.search import rounds_with_shares
+from dame.protocols.adaptive.strategies import Strategy
+from dame.protocols.adaptive.tuning import TUNING
 from dame.sizes import Sizes
 from dame.tally import Tally
+from dame.vectorised.lenses import MOST_SIZE_CLASSES
 
 Floats = NDArray[np.float64]
 
 FAILURE_DETAIL = "failure"
-"""Under this name a plan keeps the accepted chance of a wrong location for the rounds that are designed later."""
-SPARE_CLASSES = 6
-"""Sizes may be so many doublings larger than was assumed."""
-FEWEST_CLASSES = 12
-POINTS = 4
-"""A class of sizes is stood for by so many sizes, evenly apart on a logarithmic scale."""
-TRUST = 0.5
-"""The chance that sizes are as the survey found them, and not somewhat or altogether different."""
-DIGITS = 9
-"""Numbers of a round are rounded to so many digits, so that every machine asks the very same question."""
+"""Under this name a plan keeps the accepted chance of a wrong window for the rounds that are designed later."""
 
 
-def survey_round(brief: Brief, share: float) -> SizeRound:
+class Surveyed(Strategy):
+    """Asks for sizes first; what follows is designed for the sizes that were found."""
+
+    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+        """The survey, then the rounds of the plan that it leads to."""
+        if not history:
+            return plan.rounds[0].ask(plan.brief, 0)
+        later = _after_survey().question(continued(plan, history[0]), history[1:])
+        return replace(later, round=len(history))
+
+    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+        """What the rounds after the survey say, for the sizes that it found."""
+        later = _after_survey().estimate(continued(plan, history[0]), history[1:])
+        return replace(later, users=(history[0].reports, *later.users))
+
+    def reasons(self, plan: Plan) -> list[str]:
+        """Why the planner chose this, in sentences."""
+        del plan
+        return ["The sizes are asked for first, since nobody knows them: all later rounds follow from the answers."]
+
+
+def _after_survey() -> OneDistribution:
+    return OneDistribution(TUNING.survey_trust)
+
+
+def survey_round(brief: Brief, share: float) -> Round:
     """Votes for classes of sizes, with room for sizes that are much larger than was assumed."""
     points, weights = brief.sizes.nodes()
     large = int(points[min(int(np.searchsorted(np.cumsum(weights), 0.999)), len(points) - 1)])
-    classes = min(max(large.bit_length() + SPARE_CLASSES, FEWEST_CLASSES), SIZE_CLASSES)
-    return SizeRound(name="survey", share=share, bins=classes, code=UnaryCode.optimised(brief.alpha))
+    classes = min(max(large.bit_length() + TUNING.spare_classes, TUNING.fewest_classes), MOST_SIZE_CLASSES)
+    return Round(
+        name="survey", share=share, lens=SizeClasses(classes=classes), channel=sharper_channel(brief.alpha, classes)
+    )
+
+
+def sharper_channel(alpha: float, classes: int) -> Channel:
+    """The channel with less noise on a class that hardly anybody is in: a choice of one where α is large, or bits."""
+    channels = (Bits.optimised(alpha, classes), Choice.spending(alpha, classes))
+    return min(channels, key=lambda channel: channel.variance(0.0))
 
 
 def rest_of(brief: Brief, share: float) -> Brief:
@@ -51,7 +81,7 @@ def rest_of(brief: Brief, share: float) -> Brief:
     return replace(brief, users=max(round(brief.users * (1 - share)), 1))
 
 
-def scaled(rounds: Sequence[MeanRound], factor: float) -> tuple[MeanRound, ...]:
+def scaled(rounds: Sequence[Round], factor: float) -> tuple[Round, ...]:
     """The rounds with shares multiplied by a factor."""
     return tuple(replace(round_, share=round_.share * factor) for round_ in rounds)
 
@@ -66,14 +96,8 @@ def continued(plan: Plan, survey: Tally) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def _designed(brief: Brief, shares: tuple[float, ...], most_failure: float) -> tuple[MeanRound, ...]:
-    return tuple(map(_rounded, rounds_with_shares(brief, shares, most_failure)))
-
-
-def _rounded(round_: MeanRound) -> MeanRound:
-    values = {field.name: getattr(round_, field.name) for field in fields(round_) if field.name != "share"}
-    digits = {name: float(f"{value:.{DIGITS}g}") for name, value in values.items() if isinstance(value, float)}
-    return replace(round_, **digits)  # type: ignore[arg-type]  # only fields that are numbers
+def _designed(brief: Brief, shares: tuple[float, ...], most_failure: float) -> tuple[Round, ...]:
+    return rounds_with_shares(brief, shares, most_failure)
 
 
 # --- from votes to M
@@ -82,15 +106,15 @@ def _rounded(round_: MeanRound) -> MeanRound:
 @lru_cache(maxsize=64)
 def found_sizes(survey: Tally, assumed: Sizes) -> Sizes:
     """The sizes that the votes speak for; those assumed if nobody voted."""
-    vote = survey.question
-    assert isinstance(vote, SizeVote)
     if not survey.reports:
         return assumed
-    seen = np.array([vote.code.debias(survey.mean(class_)) for class_ in range(vote.bins)])
-    variance = vote.code.variance(0.0) / survey.reports
-    laws = np.array(list(_plausible(class_shares(assumed, vote.bins))))
-    chances = special.softmax(-((laws - seen) ** 2).sum(axis=1) / (2 * variance))
-    believed = chances @ laws
+    channel, classes = survey.question.channel, survey.question.lens.bins
+    seen = np.array([channel.debias(survey.mean(class_)) for class_ in range(classes)])
+    variance = channel.variance(0.0) / survey.reports
+    laws = np.array(list(_plausible(class_shares(assumed, classes))))
+    fits = -((laws - seen) ** 2).sum(axis=1) / (2 * variance)
+    chances = np.exp(fits - fits.max())
+    believed = chances @ laws / chances.sum()
     # What no plausible law explains is believed as far as it exceeds what coins do (James and Stein's estimate).
     surprise = seen - believed
     trust = max(1 - len(seen) * variance / float(surprise @ surprise), 0.0)
@@ -105,6 +129,8 @@ def class_shares(sizes: Sizes, classes: int) -> Floats:
 
 def _plausible(assumed: Floats) -> Iterator[Floats]:
     """Laws of the class: the assumed one and its shifts, bells of any place and width, power laws cut anywhere."""
+    from scipy import special
+
     classes = len(assumed)
     for shift in range(-classes // 2, classes // 2 + 1):
         yield _shifted(assumed, shift)
@@ -136,13 +162,9 @@ def _spread_out(shares: Floats) -> Sizes:
     weights: dict[int, float] = {}
     for class_, share in enumerate(shares):
         for size in _points(class_):
-            weights[size] = weights.get(size, 0.0) + _few_digits(float(share)) / POINTS
+            weights[size] = weights.get(size, 0.0) + round(float(share), TUNING.survey_digits) / TUNING.class_points
     return Sizes.from_weights(weights)
 
 
 def _points(class_: int) -> list[int]:
-    return [int(2 ** (class_ + (point + 0.5) / POINTS)) for point in range(POINTS)]
-
-
-def _few_digits(value: float) -> float:
-    return round(value, DIGITS)
+    return [int(2 ** (class_ + (point + 0.5) / TUNING.class_points)) for point in range(TUNING.class_points)]

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.vectorised.words import WordArray
 from dame.device.questions import Question
-from dame.engines.people import Hashes
+from dame.vectorised.words import WordArray
+
+Hashes = WordArray
+
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -81,18 +83,3 @@ class Lanes:
 
     def _offsets(self, numbers: WordArray) -> WordArray:
         return mix(np.uint64(self._keys.second) + numbers * GAMMA)
-
-
-class NextWords:
-    """A source of words (as `dame.vectorised.Words`) that hands out the next word of every user at each call."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        self._lanes = lanes
-        self._taken = 0
-
-    def take(self, count: int) -> WordArray:
-        """The next word of each user; `count` is their number."""
-        assert count == len(self._lanes), "one word for each user"
-        words = self._lanes.words(self._taken, 1).reshape(-1)
-        self._taken += 1
-        return words

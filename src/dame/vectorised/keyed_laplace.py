@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.engines.keyed import Lanes
+from dame.vectorised.keyed import Lanes
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 
-def discrete_laplace(lanes: Lanes, scale: int) -> Ints:
-    """One integer k for each user with probability proportional to exp(-|k|/scale).
+def discrete_laplace(lanes: Lanes, scale: int, taken: int = 0) -> Ints:
+    """One integer k for each user with probability proportional to exp(-|k|/scale), after so many words of hers.
 
     Word for word what `dame.device.coins.discrete_laplace` draws (Canonne, Kamath, Steinke 2020, algorithm 2): users
     who are at the same step take it together, and those who are refused start again.
     """
-    reader = _Reader(lanes)
+    reader = _Reader(lanes, taken)
     values = np.zeros(len(lanes), np.int64)
     left = np.arange(len(lanes))
     while left.size:
@@ -31,9 +31,9 @@ def discrete_laplace(lanes: Lanes, scale: int) -> Ints:
 class _Reader:
     """Steps of the sampler; keeps how many words each user has read."""
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: Lanes, taken: int) -> None:
         self._lanes = lanes
-        self._read = np.zeros(len(lanes), np.uint64)
+        self._read = np.full(len(lanes), taken, np.uint64)
 
     def attempt(self, users: Places, scale: int) -> tuple[Flags, Ints]:
         """For each user, whether her attempt gave a value, and which."""

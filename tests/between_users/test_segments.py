@@ -1,4 +1,4 @@
-"""Parts to ask about next, and what of the tails is taken for noise."""
+"""Segments to ask about next, and what of the tails is taken for noise."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dame.device.randomisers import OneBit
-from dame.between_users import NARROWEST, WIDEST, next_borders, sight, trimmed_mean
-from dame.between_users.grid import GRID
-from dame.between_users.parts import COUNT, EIGHTHS, Tail
-from tests.spread.test_likeliest import exactly, heard
+from dame.between_users.segments import EVEN, Tail, next_borders, overview, trimmed_mean
+from dame.between_users.tuning import SEGMENTS
+from dame.device.channels import Bits
+from tests.between_users.test_npmle import exactly, heard
 
-NOISE = OneBit.spending(1.0)
-ANY = (NARROWEST, WIDEST)
+CHANNEL = Bits.single(1.0)
+ANY = (SEGMENTS.narrowest, SEGMENTS.widest)
+GRID = 512
 
 
 @given(st.floats(-1, 1), st.floats(0, 0.8), st.integers(0, 2**20), st.sampled_from([30, 300, 30_000]))
@@ -24,16 +24,16 @@ ANY = (NARROWEST, WIDEST)
 def test_borders_always_cover_the_range_in_order(middle, width, seed, reports):
     rng = np.random.default_rng(seed)
     means = np.clip(middle + width * rng.normal(size=200), -1, 1)
-    borders = next_borders(sight(heard(means, np.array(EIGHTHS), reports, rng), NOISE, 20 * reports, ANY))
-    assert len(borders) == COUNT + 1
+    borders = next_borders(overview(heard(means, np.array(EVEN), reports, rng), CHANNEL, 20 * reports, ANY))
+    assert len(borders) == SEGMENTS.count + 1
     assert (borders[0], borders[-1]) == (-1, 1)
     assert list(borders) == sorted(set(borders))
     assert all((border * GRID).is_integer() for border in borders), "every machine asks the same"
 
 
 def test_a_known_width_sets_the_window():
-    parts = exactly(np.full(3, 0.1), np.array(EIGHTHS), 100_000)
-    narrow, wide = (sight(parts, NOISE, 10**6, (width, width)) for width in (0.05, 0.3))
+    segments = exactly(np.full(3, 0.1), np.array(EVEN), 100_000)
+    narrow, wide = (overview(segments, CHANNEL, 10**6, (width, width)) for width in (0.05, 0.3))
     assert narrow.right - narrow.left < 0.25 < 0.8 < wide.right - wide.left
 
 
@@ -68,7 +68,7 @@ def test_trimming_leaves_the_error_within_five_percent_of_plain_bits(length):
 
 def test_the_mean_loses_what_is_trimmed():
     rng = np.random.default_rng(4)
-    seen = sight(heard(np.full(3, 0.1), np.array(EIGHTHS), 200, rng), NOISE, 1600, ANY)
+    seen = overview(heard(np.full(3, 0.1), np.array(EVEN), 200, rng), CHANNEL, 1600, ANY)
     left, right = (tail.trimmed(seen.plain) for tail in seen.tails(seen.population))
     assert trimmed_mean(seen) == pytest.approx(seen.population.mean + left - right)
     assert left + right > 0

@@ -1,4 +1,4 @@
-"""What is expected of a study of users who differ, before anybody is asked."""
+"""The errors that are expected under between-user variation, before anybody is asked."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.planning.plans import Brief
-from dame.between_users import NARROWEST, WIDEST
+from dame.between_users.tuning import SEGMENTS
+from dame.planning.brief import Brief
 
 Widths = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class ExpectedErrors:
     """The mean squared errors that are expected: after each round, on average over plausible widths; and at the end,
     for each width.
     """
@@ -22,8 +22,8 @@ class Outlook:
     by_width: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def over(cls, widths: tuple[float, ...], errors: list[list[float]]) -> Outlook:
-        """The outlook from the errors after each round, by width."""
+    def over(cls, widths: tuple[float, ...], errors: list[list[float]]) -> ExpectedErrors:
+        """The expected errors from the errors after each round, by width."""
         after = tuple(float(error) for error in np.mean(errors, axis=0))
         return cls(after=after, by_width=tuple(zip(widths, (risks[-1] for risks in errors), strict=True)))
 
@@ -36,13 +36,13 @@ class Outlook:
 def widths_of(brief: Brief) -> Widths:
     """The narrowest and the widest spread of users' means that is plausible: from b and M, or any if b is learnt."""
     if brief.between_sd is None:
-        return NARROWEST, WIDEST
+        return SEGMENTS.narrowest, SEGMENTS.widest
     # Records of one user vary by between 0 and 1 around her mean.
     own = brief.sizes.expectation(lambda sizes: 1 / sizes)
     low, high = brief.between_sd, (brief.between_sd**2 + own) ** 0.5
-    return min(max(low, NARROWEST), WIDEST), min(max(high, NARROWEST), WIDEST)
+    return min(max(low, SEGMENTS.narrowest), SEGMENTS.widest), min(max(high, SEGMENTS.narrowest), SEGMENTS.widest)
 
 
-def plausible(widths: Widths) -> tuple[float, ...]:
+def plausible_widths(widths: Widths) -> tuple[float, ...]:
     """Some widths that stand for all."""
-    return tuple(np.unique(np.clip(np.geomspace(NARROWEST, WIDEST, 3), *widths)).tolist())
+    return tuple(np.unique(np.clip(np.geomspace(SEGMENTS.narrowest, SEGMENTS.widest, 3), *widths)).tolist())

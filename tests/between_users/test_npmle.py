@@ -1,4 +1,4 @@
-"""The likeliest population: against a general solver, with what is known exactly, and intervals that cover."""
+"""The NPMLE of user means: against a general solver, with what is known exactly, and intervals that cover."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dame.device.randomisers import OneBit
-from dame.between_users import Part, likeliest
+from dame.between_users.npmle import SegmentMean, fit
+from dame.device.channels import Bits
 
-NOISE = OneBit.spending(1.0)
+CHANNEL = Bits.single(1.0)
 EIGHTHS = np.linspace(-1, 1, 9)
 Z2 = 1.959964**2
 
 
-def exactly(means: np.ndarray, borders: np.ndarray, reports: float) -> list[Part]:
+def exactly(means: np.ndarray, borders: np.ndarray, reports: float) -> list[SegmentMean]:
     """What would be heard without any noise."""
     return [
-        Part(left, right, float(np.mean(np.clip((means - left) / (right - left), 0, 1))), reports)
+        SegmentMean(left, right, float(np.mean(np.clip((means - left) / (right - left), 0, 1))), reports)
         for left, right in pairwise(borders)
     ]
 
 
-def heard(means: np.ndarray, borders: np.ndarray, reports: int, rng: np.random.Generator) -> list[Part]:
-    parts = []
-    for part in exactly(means, borders, reports):
-        error = math.sqrt(NOISE.variance(part.share) / reports)
-        parts.append(part._replace(share=part.share + error * rng.normal()))
-    return parts
+def heard(means: np.ndarray, borders: np.ndarray, reports: int, rng: np.random.Generator) -> list[SegmentMean]:
+    segments = []
+    for segment in exactly(means, borders, reports):
+        error = math.sqrt(CHANNEL.variance(segment.share) / reports)
+        segments.append(segment._replace(share=segment.share + error * rng.normal()))
+    return segments
 
 
 @pytest.mark.parametrize("means", [np.full(4, 0.3), np.array([-1.0, 1.0]), np.linspace(-0.9, 0.7, 50)])
 def test_without_noise_the_mean_is_exact(means):
-    found = likeliest(exactly(means, EIGHTHS, 1000), NOISE)
+    found = fit(exactly(means, EIGHTHS, 1000), CHANNEL)
     assert found.mean == pytest.approx(means.mean(), abs=1e-4)
     assert found.shares.sum() == pytest.approx(1)
     assert (found.shares >= 0).all()
@@ -49,14 +49,14 @@ def test_without_noise_the_mean_is_exact(means):
 def test_no_other_population_fits_better(seed):
     """A general solver, started elsewhere, finds no smaller misfit; nor a mean outside the interval that is as good."""
     rng = np.random.default_rng(seed)
-    found = likeliest(heard(rng.uniform(-1, 1, 30), EIGHTHS, 150, rng), NOISE)
+    found = fit(heard(rng.uniform(-1, 1, 30), EIGHTHS, 150, rng), CHANNEL)
 
     def misfit(shares: np.ndarray) -> float:
         return float(np.sum((found.features @ shares - found.observed) ** 2))
 
     def best(*further: dict[str, object]) -> float:
         sums = {"type": "eq", "fun": lambda shares: shares.sum() - 1}
-        start = np.full(len(found.places), 1 / len(found.places))
+        start = np.full(len(found.points), 1 / len(found.points))
         result = optimize.minimize(
             misfit, start, bounds=[(0, 1)] * len(start), constraints=[sums, *further], method="SLSQP"
         )
@@ -65,7 +65,7 @@ def test_no_other_population_fits_better(seed):
     assert misfit(found.shares) <= best() + 1e-3
     for end in found.interval(Z2):
         if abs(end) < 1:
-            moved = {"type": "eq", "fun": lambda shares, end=end: shares @ found.places - end}
+            moved = {"type": "eq", "fun": lambda shares, end=end: shares @ found.points - end}
             assert best(moved) == pytest.approx(misfit(found.shares) + Z2, abs=0.05)
 
 
@@ -74,9 +74,9 @@ def test_no_other_population_fits_better(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_ends_of_an_interval_fit_just_as_well_as_is_allowed(means, reports, seed):
     """The best fit with the mean at an end, by least squares that are not negative."""
-    found = likeliest(heard(means, EIGHTHS, reports, np.random.default_rng(seed)), NOISE)
+    found = fit(heard(means, EIGHTHS, reports, np.random.default_rng(seed)), CHANNEL)
     firm = 3e3 * found.features.max()
-    fixed = firm * np.vstack([np.ones(len(found.places)), found.places])
+    fixed = firm * np.vstack([np.ones(len(found.points)), found.points])
 
     def misfit(shares: np.ndarray) -> float:
         return float(np.sum((found.features @ shares - found.observed) ** 2))
@@ -93,9 +93,9 @@ def test_knowing_that_shares_are_not_negative_helps():
     rng, means = np.random.default_rng(8), np.full(5, 0.1)
     likely, plain = [], []
     for _ in range(300):
-        parts = heard(means, EIGHTHS, 100, rng)
-        likely.append(likeliest(parts, NOISE).mean - 0.1)
-        plain.append(-1 + sum(0.25 * part.share for part in parts) - 0.1)
+        segments = heard(means, EIGHTHS, 100, rng)
+        likely.append(fit(segments, CHANNEL).mean - 0.1)
+        plain.append(-1 + sum(0.25 * segment.share for segment in segments) - 0.1)
     assert np.std(likely) < 0.8 * np.std(plain)
 
 
@@ -107,7 +107,7 @@ def test_knowing_that_shares_are_not_negative_helps():
 def test_intervals_cover(means):
     rng, covered = np.random.default_rng(9), 0
     for _ in range(200):
-        low, high = likeliest(heard(means, EIGHTHS, 150, rng), NOISE).interval(Z2)
+        low, high = fit(heard(means, EIGHTHS, 150, rng), CHANNEL).interval(Z2)
         covered += low <= means.mean() <= high
     assert covered / 200 >= 0.905  # an interval of 0.95 is below this once in 500 times
 
@@ -116,14 +116,14 @@ def test_intervals_of_twice_the_error_would_be_noticed():
     """The test above rejects intervals that are too narrow: with half the quantile they cover far less."""
     rng, means, covered = np.random.default_rng(9), np.linspace(-1, 1, 101), 0
     for _ in range(100):
-        low, high = likeliest(heard(means, EIGHTHS, 150, rng), NOISE).interval(Z2 / 4)
+        low, high = fit(heard(means, EIGHTHS, 150, rng), CHANNEL).interval(Z2 / 4)
         covered += low <= means.mean() <= high
     assert covered / 100 < 0.85
 
 
 def test_gathered_users_are_as_close_as_the_averages_allow():
-    """Averages over parts do not tell a point from two of its neighbours: gathered, they are one."""
-    found = likeliest(exactly(np.full(3, 0.1), EIGHTHS, 5000), NOISE)
+    """Averages over segments do not tell a point from two of its neighbours: gathered, they are one."""
+    found = fit(exactly(np.full(3, 0.1), EIGHTHS, 5000), CHANNEL)
     many = found.gathered(30.0)
     assert many.width <= found.width + 1e-9
     assert many.width < 0.05
@@ -136,9 +136,9 @@ def test_gathered_users_are_as_close_as_the_averages_allow():
 )
 @settings(max_examples=60, deadline=None)
 def test_whatever_was_heard_there_is_a_population_and_an_interval_around_its_mean(first, more):
-    parts = [Part(EIGHTHS[i], EIGHTHS[i + 1], share, reports) for i, (share, reports) in enumerate(first)]
-    parts += [Part(i / 20, (i + 1) / 20, share, reports) for i, (share, reports) in enumerate(more)]
-    found = likeliest(parts, NOISE)
+    segments = [SegmentMean(EIGHTHS[i], EIGHTHS[i + 1], share, reports) for i, (share, reports) in enumerate(first)]
+    segments += [SegmentMean(i / 20, (i + 1) / 20, share, reports) for i, (share, reports) in enumerate(more)]
+    found = fit(segments, CHANNEL)
     low, high = found.interval(Z2)
     assert -1 <= low <= found.mean + 1e-6
     assert found.mean - 1e-6 <= high <= 1

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dame import laws
+from dame.populations import distributions
 from dame.errors import InvalidInput
 from dame.populations.distributions import Beta, RealDraws, TwoPoint, Uniform, parse_law
 from tests.chances import FALSE_ALARM, normal_p_value, p_value
@@ -105,7 +105,7 @@ def test_blocks_that_end_inside_a_user_change_nothing(sizes, block):
     counts = np.array(sizes, dtype=np.int64)
     whole = Counted().user_means(np.random.default_rng(1), counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(laws, "RECORDS_AT_ONCE", block)
+        patch.setattr(distributions, "RECORDS_AT_ONCE", block)
         law = Counted()
         assert law.user_means(np.random.default_rng(1), counts).tolist() == whole.tolist()
     assert law.drawn == sum(sizes)
@@ -120,7 +120,7 @@ def test_blocks_that_end_inside_a_user_change_nothing(sizes, block):
 def test_blocks_of_real_laws_draw_the_same_records(law, block, monkeypatch):
     sizes = np.random.default_rng(SEED).integers(1, 20, 60)
     whole = law.user_means(np.random.default_rng(1), sizes)
-    monkeypatch.setattr(laws, "RECORDS_AT_ONCE", block)
+    monkeypatch.setattr(distributions, "RECORDS_AT_ONCE", block)
     assert law.user_means(np.random.default_rng(1), sizes) == pytest.approx(whole, abs=1e-14)
 
 

@@ -1,4 +1,4 @@
-"""Users who differ and send bits on parts of the range: what is asked, what is refused, how it is read."""
+"""Between-user variation, by bits on segments of the range: what is asked, what is refused, how it is read."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import pytest
 
 import dame
 from dame.cli.explain import describe
-from dame.device.questions import PartMeasure
-from dame.device.randomisers import OneBit
+from dame.device.channels import Bits
+from dame.device.lenses import Windows
+from dame.device.questions import Question
 from dame.errors import InvalidInput
-from dame.planning.plans import PartRound
 from dame.populations.population import Chunk
 from dame.populations.simulation import draw_tally, simulate
-from tests.adaptive.test_differing import means_of, one_bit_rmse, people, plan_for
+from tests.adaptive.test_between_users import means_of, one_bit_rmse, people, plan_for
 
 EIGHTHS = tuple(-1 + part / 4 for part in range(9))
+
+
+def borders_of(question: Question) -> tuple[float, ...]:
+    """The borders of the segments that a question asks about."""
+    windows = question.lens.windows
+    return (*(window.centre for window in windows), windows[-1].centre + windows[-1].right)
 
 
 def first_answered(plan: dame.Plan, means: np.ndarray, rng: np.random.Generator) -> list[dame.Tally]:
@@ -26,23 +32,23 @@ def test_the_first_users_are_asked_about_eighths_and_the_others_about_what_follo
     plan = plan_for(4000, 1.0)
     first, *later = plan.rounds
     question = dame.first(plan)
-    assert isinstance(question, PartMeasure)
-    assert first.borders == question.borders == EIGHTHS
-    assert all(question.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
-    assert all(isinstance(round_, PartRound) and not round_.borders for round_ in later)
+    assert first.lens == question.lens == Windows.segments(EIGHTHS)
+    assert all(question.lens.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
+    assert {round_.shape for round_ in plan.rounds} == {"windows bits"}
+    assert all(round_.lens.window_count == 8 for round_ in later)
     assert dame.plan_from_json(dame.plan_to_json(plan)) == plan
 
 
 def test_eighths_again_if_nobody_answered():
     plan = plan_for(4000, 1.0)
-    assert dame.next(plan, [dame.Tally.zero(dame.first(plan))]).borders == EIGHTHS
+    assert borders_of(dame.next(plan, [dame.Tally.zero(dame.first(plan))])) == EIGHTHS
 
 
 @pytest.mark.parametrize("middle", [-0.8, -0.2, 0.5])
-def test_later_parts_are_narrow_where_the_many_are_and_cover_the_range(middle):
+def test_later_segments_are_narrow_where_the_many_are_and_cover_the_range(middle):
     plan, rng = plan_for(400_000, 1.0), np.random.default_rng(5)
     means = np.clip(middle + 0.03 * rng.normal(size=100_000), -1, 1)
-    borders = np.array(dame.next(plan, first_answered(plan, means, rng)).borders)
+    borders = np.array(borders_of(dame.next(plan, first_answered(plan, means, rng))))
     assert (borders[0], borders[-1]) == (-1, 1)
     widths = np.diff(borders)
     holds = np.searchsorted(borders, middle) - 1
@@ -50,19 +56,19 @@ def test_later_parts_are_narrow_where_the_many_are_and_cover_the_range(middle):
     assert widths[holds] < 0.2 < 0.25 < widths.max()
 
 
-def test_more_parts_watch_over_a_tail_where_somebody_is():
+def test_more_segments_watch_over_a_tail_where_somebody_is():
     plan, rng = plan_for(40_000, 1.0), np.random.default_rng(5)
     crowd = 0.02 * rng.normal(size=10_000)
     right = np.where(np.arange(10_000) < 1500, 0.9, crowd)
-    alone, beside = (dame.next(plan, first_answered(plan, means, rng)).borders for means in (crowd, right))
+    alone, beside = (borders_of(dame.next(plan, first_answered(plan, means, rng))) for means in (crowd, right))
     assert sum(border > 0.3 for border in beside) > sum(border > 0.3 for border in alone)
 
 
 @pytest.mark.parametrize(("users", "alpha", "rounds"), [(300, 22 / 35, 1), (1000, 22 / 35, 3), (300, 2.0, 3)])
 def test_few_users_are_asked_at_once(users, alpha, rounds):
     plan = plan_for(users, alpha)
-    assert [type(round_) for round_ in plan.rounds] == [PartRound] * rounds
-    assert plan_for(users, alpha, max_rounds=1).rounds[0].borders == EIGHTHS
+    assert [round_.lens.window_count for round_ in plan.rounds] == [8] * rounds
+    assert plan_for(users, alpha, max_rounds=1).rounds[0].lens == Windows.segments(EIGHTHS)
 
 
 @pytest.mark.parametrize("kind", ["bell", "minority", "ends", "skewed"])
@@ -79,12 +85,12 @@ def test_a_single_round_is_never_noisier_than_plain_bits(kind, users):
 def test_eighths_say_as_much_of_the_mean_as_plain_bits():
     """Whoever the users are: everybody is -1 plus what she has of each part, and so are the averages."""
     rng = np.random.default_rng(5)
-    noise = OneBit.spending(1.0)
+    channel = Bits.single(1.0)
     for means in (rng.uniform(-1, 1, 4000), np.repeat([-1.0, 1.0], 2000), np.full(4000, 0.3)):
         parts = [np.clip((means - left) / 0.25, 0, 1) for left in EIGHTHS[:-1]]
         assert -1 + 0.25 * sum(part.mean() for part in parts) == pytest.approx(means.mean())
-        eighths = sum(0.25**2 * noise.variance(float(part.mean())) / 500 for part in parts)
-        plain = 2**2 * noise.variance(float((1 + means.mean()) / 2)) / 4000
+        eighths = sum(0.25**2 * channel.variance(float(part.mean())) / 500 for part in parts)
+        plain = 2**2 * channel.variance(float((1 + means.mean()) / 2)) / 4000
         assert eighths <= plain * (1 + 1e-12)
 
 
@@ -100,12 +106,12 @@ def test_predictions_come_close_for_bells():
     assert plan_for(12_000, 1.0).forecast.predicted_rmse < 0.65 * plan_for(3000, 1.0).forecast.predicted_rmse
 
 
-def test_parts_that_nobody_answered_for_are_not_heard():
+def test_segments_that_nobody_answered_for_are_not_heard():
     plan = plan_for(300, 1.0, max_rounds=1)
     question = dame.first(plan)
     empty = dame.Tally.zero(question)
     assert dame.next(plan, [empty]).interval == (-1.0, 1.0)
-    one = dame.Tally.of_arms(question, [(0, 0)] * 7 + [(1, 1)])
+    one = dame.Tally.of(question, [(0, (0,))] * 7 + [(1, (1,))])
     low, high = dame.next(plan, [one]).interval
     assert low == pytest.approx(-1.0, abs=0.01)
     assert high == pytest.approx(1.0, abs=0.01)
@@ -114,55 +120,28 @@ def test_parts_that_nobody_answered_for_are_not_heard():
 def test_a_round_without_answers_goes_on_and_ends_in_nothing_known():
     plan, rng = plan_for(4000, 1.0), np.random.default_rng(2)
     silent = dame.Tally.zero(dame.first(plan))
-    assert dame.next(plan, [silent]).borders == EIGHTHS
+    assert borders_of(dame.next(plan, [silent])) == EIGHTHS
     tallies = first_answered(plan, np.full(2000, 0.4), rng)
     for _ in plan.rounds[1:]:
         tallies.append(dame.Tally.zero(dame.next(plan, tallies)))
     assert dame.next(plan, tallies).interval == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    "borders",
-    [
-        [],
-        [-1, 1],
-        [-1, 0, 0.5, 1],
-        [-1, 1, 0],
-        [-1, 0, 0],
-        [-2, 0, 1],
-        [-1, "0", 1],
-        [-1, None, 1],
-        [-1, True, 1],
-        [-1, 0, 0.5],  # the first round must cover the whole range
-        [-0.5, 0, 1],
-        3,
-        None,
-    ],
-)
-def test_first_parts_that_cannot_be_asked_for_are_refused(borders):
-    document = dame.plan_to_json(plan_for(4000, 1.0))
-    document["rounds"][0]["borders"] = borders
-    with pytest.raises(InvalidInput, match=r"rounds|borders"):
-        dame.first(dame.plan_from_json(document))
+@pytest.mark.parametrize("alpha", [1.0, 2.0, 8.0])
+def test_segments_serve_any_alpha(alpha):
+    assert {round_.shape for round_ in plan_for(4000, alpha).rounds} == {"windows bits"}
 
 
-def test_rounds_of_other_kinds_are_refused_among_parts():
+def test_votes_are_refused_under_between_user_variation():
     document = dame.plan_to_json(plan_for(4000, 1.0))
-    (bits,) = dame.plan_to_json(plan_for(200, 0.3, max_rounds=1))["rounds"]
-    places = dame.plan_to_json(plan_for(4000, 2.0))["rounds"]
-    assert bits["kind"] == "measure"
-    dithered = {**bits, "dither": 0.5, "half_width": 0.5}
-    for rounds in (
-        [bits, *document["rounds"][1:]],
-        [dithered, *document["rounds"][1:]],
-        [dithered],
-        [document["rounds"][0], *places[1:]],
-    ):
-        with pytest.raises(InvalidInput, match="rounds"):
+    votes = dame.plan_to_json(plan_for(20_000, 1.0, between_sd=0.0, sizes=dame.Sizes.parse("constant:100000")))
+    assert votes["rounds"][0]["lens"]["kind"] == "bins"
+    for rounds in (votes["rounds"], [votes["rounds"][0], *document["rounds"][1:]]):
+        with pytest.raises(InvalidInput, match="rounds that adaptive has under between-user variation"):
             dame.plan_from_json({**document, "rounds": rounds})
 
 
-def test_rounds_of_parts_are_described_in_words():
-    first, *later = (describe(round_) for round_ in plan_for(4000, 1.0).rounds)
-    assert first == "a bit on one of 8 parts of the range; every user counts once"
-    assert set(later) == {"a bit on one of a few parts, as answers suggest; every user counts once"}
+def test_rounds_of_segments_are_described_in_words():
+    words = {describe(round_) for round_ in plan_for(4000, 1.0).rounds}
+    assert len(words) == 1
+    assert "one of 8 windows" in words.pop()

@@ -14,7 +14,7 @@ import numpy as np
 
 from dame.errors import InvalidInput
 from dame.sizes import draw, observed
-from dame.sizes.laws import LARGEST, Law, number_text
+from dame.sizes.distributions import LARGEST, SizeDistribution, number_text
 from dame.sizes.sums import TABLE_LIMIT, Floats, LongTail, Sums, Table
 
 _MASS_ERROR = 1e-9
@@ -41,7 +41,7 @@ class Discrete(Protocol):
         """The standard deviation."""
 
 
-def named(name: str, arguments: tuple[float, ...]) -> Law:
+def named(name: str, arguments: tuple[float, ...]) -> SizeDistribution:
     """The law that scipy.stats has under this name, with these arguments."""
     from scipy import stats  # slow to import, and only needed here
 
@@ -53,7 +53,7 @@ def named(name: str, arguments: tuple[float, ...]) -> Law:
         return _law(family(*arguments), spec)
 
 
-def from_frozen(frozen: object) -> Law:
+def from_frozen(frozen: object) -> SizeDistribution:
     """The law of a frozen discrete law of scipy.stats; one that has no name there must have a finite support."""
     for method in ("pmf", "support", "mean", "std"):
         if not callable(getattr(frozen, method, None)):
@@ -90,7 +90,7 @@ def _same_family(one: object, other: object) -> bool:
     return type(one) is type(other)
 
 
-def _law(frozen: Discrete, spec: str) -> Law:
+def _law(frozen: Discrete, spec: str) -> SizeDistribution:
     low, high = frozen.support()
     # Wrong arguments give NaN for both ends.
     mass = _mass(frozen, low) if low <= high else 0.0
@@ -99,7 +99,7 @@ def _law(frozen: Discrete, spec: str) -> Law:
     smallest = int(max(1.0, low))
     largest = int(high) if high <= LARGEST else None
     sums = _sums(frozen, spec, smallest, largest, mass)
-    return Law(
+    return SizeDistribution(
         spec=spec,
         smallest=smallest,
         largest=largest,

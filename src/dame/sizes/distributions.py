@@ -22,7 +22,7 @@ Rng = np.random.Generator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Law:
+class SizeDistribution:
     """A distribution M of the number of records per user."""
 
     spec: str
@@ -44,10 +44,10 @@ class Law:
         return self.build()
 
 
-def constant(size: int) -> Law:
+def constant(size: int) -> SizeDistribution:
     """The law of users who all have the same number of records."""
     size = checks.whole("size", size, 1, LARGEST)
-    return Law(
+    return SizeDistribution(
         spec=f"constant:{size}",
         smallest=size,
         largest=size,
@@ -56,14 +56,14 @@ def constant(size: int) -> Law:
     )
 
 
-def two_point(first: int, second: int, share: float) -> Law:
+def two_point(first: int, second: int, share: float) -> SizeDistribution:
     """The law of two sizes, the second with probability `share` (the paper's ρ)."""
     first, second = (checks.whole("size", size, 1, LARGEST) for size in (first, second))
     share = checks.real("share", share, 0.0, 1.0)
     weights = {first: 1.0 - share} if first != second else {}
     weights[second] = share if first != second else 1.0
     used = [size for size, weight in weights.items() if weight > 0]
-    return Law(
+    return SizeDistribution(
         spec=f"two-point:{first}:{second}:{number_text(share)}",
         smallest=min(used),
         largest=max(used),
@@ -72,12 +72,12 @@ def two_point(first: int, second: int, share: float) -> Law:
     )
 
 
-def histogram(sizes: Floats, weights: Floats) -> Law:
+def histogram(sizes: Floats, weights: Floats) -> SizeDistribution:
     """The law of the given sizes (checked, increasing) with the given positive weights."""
     table = Table(sizes, weights)
     pairs = zip(sizes.tolist(), weights.tolist(), strict=True)
     smallest, largest = int(sizes[0]), int(sizes[-1])
-    return Law(
+    return SizeDistribution(
         spec="histogram:" + ",".join(f"{int(size)}={number_text(weight)}" for size, weight in pairs),
         smallest=smallest,
         largest=largest,
@@ -87,7 +87,7 @@ def histogram(sizes: Floats, weights: Floats) -> Law:
     )
 
 
-def uniform(low: int, high: int) -> Law:
+def uniform(low: int, high: int) -> SizeDistribution:
     """The law of all sizes from low to high, equally likely."""
     low = checks.whole("low", low, 1, LARGEST)
     high = checks.whole("high", high, low, LARGEST)
@@ -97,7 +97,7 @@ def uniform(low: int, high: int) -> Law:
         share: Floats = (high + 1 - np.ceil(a)) / count
         return np.clip(share, 0.0, 1.0)
 
-    return Law(
+    return SizeDistribution(
         spec=f"uniform:{low}:{high}",
         smallest=low,
         largest=high,
@@ -106,11 +106,11 @@ def uniform(low: int, high: int) -> Law:
     )
 
 
-def zipf(exponent: float, largest: int) -> Law:
+def zipf(exponent: float, largest: int) -> SizeDistribution:
     """The law P(i) ∝ i^-exponent on 1..largest."""
     exponent = checks.positive("exponent", exponent, 50.0)
     largest = checks.whole("largest", largest, 1, LARGEST)
-    return Law(
+    return SizeDistribution(
         spec=f"zipf:{number_text(exponent)}:{largest}",
         smallest=1,
         largest=largest,
@@ -119,7 +119,7 @@ def zipf(exponent: float, largest: int) -> Law:
     )
 
 
-def geometric(success: float) -> Law:
+def geometric(success: float) -> SizeDistribution:
     """The law P(i) = p·(1-p)^(i-1) on 1, 2, …."""
     if not 1e-12 <= success <= 1:
         raise InvalidInput("success", success, "a probability from 1e-12 to 1")
@@ -133,7 +133,7 @@ def geometric(success: float) -> Law:
         failures: Floats = np.maximum(np.ceil(a) - 1, 0.0)
         return np.exp(failures * decay)
 
-    return Law(
+    return SizeDistribution(
         spec=f"geometric:{number_text(success)}",
         smallest=1,
         largest=None,
@@ -142,7 +142,7 @@ def geometric(success: float) -> Law:
     )
 
 
-def poisson(mean: float) -> Law:
+def poisson(mean: float) -> SizeDistribution:
     """The Poisson law conditioned on at least one record."""
     mean = checks.positive("mean", mean, LARGEST_VARIANCE)
     reach = _reach(mean)
@@ -152,7 +152,7 @@ def poisson(mean: float) -> Law:
         return bell(mode, max(1, mode - reach), mode + reach, lambda i: mean / (i + 1))
 
     return _conditioned(
-        Law(
+        SizeDistribution(
             spec=f"poisson:{number_text(mean)}",
             smallest=1,
             largest=None,
@@ -163,7 +163,7 @@ def poisson(mean: float) -> Law:
     )
 
 
-def binomial(trials: int, success: float) -> Law:
+def binomial(trials: int, success: float) -> SizeDistribution:
     """The binomial law conditioned on at least one record."""
     trials = checks.whole("trials", trials, 1, LARGEST)
     success = checks.positive("success", success, 1.0)
@@ -181,7 +181,7 @@ def binomial(trials: int, success: float) -> Law:
         return bell(mode, first, last, lambda i: (trials - i) / (i + 1) * odds)
 
     return _conditioned(
-        Law(
+        SizeDistribution(
             spec=spec,
             smallest=1,
             largest=trials,
@@ -219,7 +219,7 @@ def _table_of(weights: dict[int, float]) -> Table:
     return Table(np.array(sizes, dtype=np.float64), np.array([weights[size] for size in sizes]))
 
 
-def _conditioned(law: Law, mean: float) -> Law:
+def _conditioned(law: SizeDistribution, mean: float) -> SizeDistribution:
     """The law with a sampler that does not reject most of its draws when zeros are frequent."""
     if mean >= 2:
         return law
@@ -228,8 +228,8 @@ def _conditioned(law: Law, mean: float) -> Law:
         assert isinstance(law.sums, Table)
         return draw.from_table(law.sums, rng, n)
 
-    return Law(spec=law.spec, smallest=1, largest=law.largest, build=lambda: law.sums, sample=sample)
+    return SizeDistribution(spec=law.spec, smallest=1, largest=law.largest, build=lambda: law.sums, sample=sample)
 
 
-def _renamed(law: Law, spec: str) -> Law:
-    return Law(spec=spec, smallest=law.smallest, largest=law.largest, build=law.build, sample=law.sample)
+def _renamed(law: SizeDistribution, spec: str) -> SizeDistribution:
+    return SizeDistribution(spec=spec, smallest=law.smallest, largest=law.largest, build=law.build, sample=law.sample)

@@ -1,0 +1,46 @@
+"""The tuned constants of reading and asking about segments of the range, in one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentTuning:
+    """Constants of version 1. "Standard errors" are those of plain bits from as many users."""
+
+    count: int = 8
+    """How many segments a round asks about."""
+    points: int = 65
+    """Where users may be, besides the borders of all segments: so many points, evenly apart."""
+    looks: int = 3
+    """How often a fit is made, with the noise that the fit before it expects."""
+    gathered: float = 0.5
+    """What a mean distance of one standard error costs, where most people are looked for."""
+    near: float = 0.6
+    """Most people are within this distance of the median: others have no part in the width of the middle."""
+    reach: float = 1.5
+    located: float = 0.6
+    """Half the middle, in widths of most people; and the error of their place, in standard errors."""
+    widest_half: float = 0.6
+    end: float = 0.1
+    """A middle that comes so close to an end of the range reaches to it."""
+    least_watch: float = 0.2
+    clear: float = 4.0
+    """The weight of a tail's error where nobody seems to be there: nearly all of it is cut off. It grows to 1 for an
+    excess of so many standard errors."""
+    trim: float = 0.45
+    """At most so much of a tail's excess is taken for noise, in standard errors: with a variance of a tail that is
+    below theirs, the whole error stays within 1.05 of theirs."""
+    surely_noise: float = 2.0
+    surely_somebody: float = 5.0
+    """Between so many standard errors of the excess, less and less is taken for noise."""
+    long: float = 1.1
+    too_long: float = 1.7
+    """So is less of a tail that is longer: its own variance is nearly all there is, and leaves no room for a bias."""
+    narrowest: float = 0.05
+    widest: float = 0.85
+    """Standard deviations of users' means that are told apart; narrower ones are measured as the narrowest."""
+
+
+SEGMENTS = SegmentTuning()

@@ -1,0 +1,136 @@
+"""The protocol `adaptive`: its planner, and the strategy that each of its plans stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dame import checks
+from dame.device.questions import Question
+from dame.errors import InvalidInput
+from dame.estimates import Estimate
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.protocols.adaptive import between_users, segments, survey
+from dame.protocols.adaptive.locate import PAIR
+from dame.protocols.adaptive.one_distribution import OneDistribution
+from dame.protocols.adaptive.search import best_design
+from dame.protocols.adaptive.strategies import Strategy
+from dame.protocols.adaptive.tuning import TUNING
+from dame.protocols.base import Protocol, forecast
+from dame.tally import Tally
+from dame.theory.frontier import frontier_ratio
+
+ROUNDS = 3
+MOST_ROUNDS = 6
+FAILURE = 1e-6
+
+VOTES, BITS = "bins bits", "windows bits"
+_STARTS = (VOTES, BITS)
+_SURVEYS = ("size-classes bits", "size-classes choice")
+_STRATEGIES: dict[tuple[bool, str], Strategy] = {
+    **{(False, start): OneDistribution(TUNING.trust) for start in _STARTS},
+    **{(False, start): survey.Surveyed() for start in _SURVEYS},
+    (True, BITS): segments.Segments(),
+}
+"""By whether users' own means vary, and by the shape of the first round."""
+
+
+class Adaptive(Protocol):
+    """Bits only; a few rounds; risk close to the information limit."""
+
+    name = "adaptive"
+    summary = "locate, refine, finish with single bits: close to the information limit (the default)"
+    details = frozenset({"frontier_ratio", survey.FAILURE_DETAIL})
+    choices = frozenset({"max_rounds", "failure", "survey"})
+    shapes = frozenset(
+        (*before, first, *(BITS,) * more)
+        for before in ((), *((start,) for start in _SURVEYS))
+        for first in _STARTS
+        for more in range(first is VOTES, MOST_ROUNDS)
+    )
+    elected = PAIR
+
+    def check(self, plan: Plan) -> None:
+        """Refuses plans of an unknown version, and rounds that no strategy has."""
+        Protocol.check(self, plan)
+        _strategy(plan)
+
+    def plan(
+        self,
+        brief: Brief,
+        *,
+        max_rounds: int = ROUNDS,
+        failure: float = FAILURE,
+        survey: float | None = None,
+        **choices: Any,
+    ) -> Plan:
+        """The study with the least predicted worst-case error in at most `max_rounds` rounds.
+
+        With `survey`, so large a share of the users is asked for their sizes first, in a round of its own.
+        """
+        checks.whole("max_rounds", max_rounds, 1, MOST_ROUNDS)
+        checks.positive("failure", failure, 0.1)
+        if survey is not None:
+            return self._surveyed(brief, max_rounds, failure, checks.positive("survey", survey, 0.5))
+        if brief.users_vary:
+            rounds, expected = between_users.plan_rounds(brief, max_rounds)
+            return Plan(
+                protocol=self.name,
+                protocol_version=self.version,
+                brief=brief,
+                rounds=rounds,
+                forecast=forecast(brief, expected.average),
+                notes=between_users.notes(brief, expected),
+            )
+        design = best_design(brief, max_rounds, failure)
+        return Plan(
+            protocol=self.name,
+            protocol_version=self.version,
+            brief=brief,
+            rounds=design.rounds,
+            forecast=forecast(brief, design.outcome, design.failure),
+            details=_details(brief),
+        )
+
+    def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float) -> Plan:
+        """A plan that begins with a survey of sizes; the rounds after it stand for what they will be."""
+        if brief.users_vary:
+            raise InvalidInput("survey", share, "absent under between-user variation: sizes are not used there")
+        design = best_design(survey.rest_of(brief, share), max_rounds, failure)
+        return Plan(
+            protocol=self.name,
+            protocol_version=self.version,
+            brief=brief,
+            rounds=(survey.survey_round(brief, share), *survey.scaled(design.rounds, 1 - share)),
+            forecast=forecast(brief, design.outcome, design.failure),
+            details={**_details(brief), survey.FAILURE_DETAIL: failure},
+            notes=("the rounds after the survey are designed for the sizes it finds; predicted for those assumed",),
+        )
+
+    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+        """The next question around what the rounds before say."""
+        return _strategy(plan).question(plan, history)
+
+    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+        """What all rounds say together."""
+        return _strategy(plan).estimate(plan, history)
+
+    def reasons(self, plan: Plan) -> list[str]:
+        """Why the planner chose this, in sentences."""
+        return _strategy(plan).reasons(plan)
+
+
+def _strategy(plan: Plan) -> Strategy:
+    key = (plan.brief.users_vary, plan.rounds[0].shape)
+    if key not in _STRATEGIES:
+        variation = "with" if plan.brief.users_vary else "without"
+        raise InvalidInput(
+            "rounds", plan.rounds[0].shape, f"rounds that adaptive has {variation} between-user variation"
+        )
+    return _STRATEGIES[key]
+
+
+def _details(brief: Brief) -> dict[str, float]:
+    """How far from the information limit one bit would stay, if users had one mean, and it were known."""
+    return {"frontier_ratio": frontier_ratio(brief.users, brief.alpha, brief.sizes)}
