@@ -1,19 +1,41 @@
-// How likely reports are, as the page shows it: node chances.mjs WEB_FOLDER < {"cases": [{question, value, size, mean}]}
+// What the page says of reports: node chances.mjs WEB_FOLDER < {"cases": [{question, report, size, mean}]}
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const load = (name) => import(new URL(name, folder));
-const [{ parse }, { questionOf }, { logLikelihood, possibilities }] = await Promise.all(
-  ["device/json.js", "device/questions.js", "join/meaning.js"].map(load),
+const [{ fromHex }, { parse }, { questionOf }, { decode }, { channelView }, { lensView }, { possibilities }, sentences] = await Promise.all(
+  [
+    "device/bytes.js",
+    "device/json.js",
+    "device/questions.js",
+    "device/reports.js",
+    "join/channels.js",
+    "join/lenses.js",
+    "join/meaning.js",
+    "join/sentences.js",
+  ].map(load),
 );
 
 const { cases } = parse(readFileSync(0, "utf8"));
-const found = cases.map(({ question: document, value, size, mean }) => {
+const found = cases.map(({ question: document, report: hex, size, mean }) => {
   const question = questionOf(document);
-  const { places, silent } = possibilities(question, value, Number(size));
-  const log = logLikelihood(question, value)({ size: Number(size), mean: Number(mean) });
-  return { log, likelihoods: places.map(({ likelihood }) => likelihood), silent };
+  const report = decode(question, fromHex("report", hex));
+  const person = { size: Number(size), mean: Number(mean) };
+  const lens = lensView(question);
+  const shown = possibilities(question, report, person.size);
+  return {
+    log: channelView(question, lens).log(report.value)(question.lens.reading(person, report.window)),
+    likelihoods: shown.bars.map(({ likelihood }) => likelihood),
+    silent: shown.silent,
+    ends: [shown.bars[0].from, shown.bars.at(-1).to],
+    axis: lens.axis,
+    own: lens.own(person),
+    caption: lens.caption(person),
+    asked: sentences.asked(question),
+    said: sentences.said(question, report),
+    meant: sentences.meant(question, report, person.size, shown),
+  };
 });
 process.stdout.write(JSON.stringify(found));

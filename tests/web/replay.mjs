@@ -10,70 +10,48 @@ globalThis.crypto ??= webcrypto;
 
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const load = (name) => import(new URL(name, folder));
-const [{ canonical, parse }, { questionOf, hex16 }, { summarise }, steps, reports, assignment, coins, bytes] =
+const [{ canonical, parse }, { oneOf }, { STATISTICS }, { questionOf }, { answerWithCoins }, reports, slots, coins, bytes] =
   await Promise.all(
-    ["json.js", "questions.js", "records.js", "answer.js", "reports.js", "assignment.js", "coins.js", "bytes.js"].map(
-      load,
-    ),
+    [
+      "json.js",
+      "parts.js",
+      "statistics.js",
+      "questions.js",
+      "answer.js",
+      "reports.js",
+      "assignment.js",
+      "coins.js",
+      "bytes.js",
+    ].map(load),
   );
 
 const PLAY = {
   question: ({ document }) => {
     const question = questionOf(document);
     return {
-      canonical: question.canonical,
       id: question.id,
-      tag: bytes.toHex(reports.tagOf(question)),
-      report_bytes: BigInt(reports.reportBytes(question)),
+      tag: reports.tagOf(question),
+      bits: BigInt(reports.reportBits(question)),
+      bytes: BigInt(reports.reportBytes(question)),
     };
   },
-  summarise: ({ records, low, high }) => {
-    const { size, total, mean } = summarise(records, Number(low), Number(high));
-    return { size: BigInt(size), total, mean };
+  summarise: ({ statistic, records }) => {
+    const { size, mean } = oneOf(STATISTICS)("statistic", statistic).summarise(records);
+    return { size: BigInt(size), mean };
   },
-  answer: ({ question: name, records, coins: stored }, questions) => {
-    const question = questionOf(questions[name]);
-    const replayed = new coins.ReplayCoins(wordsOf(stored));
-    const { value, bytes: report } = steps.answerWithCoins(question, records, replayed);
+  answer: ({ question, records, coins: stored }, questions) => {
+    const words = (stored.match(/.{16}/g) ?? []).map((digits) => BigInt(`0x${digits}`));
+    const replayed = new coins.ReplayCoins(words);
+    const { window, value, bytes: report } = answerWithCoins(questionOf(questions[question]), records, replayed);
     if (replayed.left.length) return { error: { kind: "coins are left over" } };
-    const person = summarise(records, question.low, question.high);
-    return { ...onTheWay(question, person, stored), value, report: bytes.toHex(report) };
+    return { report: bytes.toHex(report), window: BigInt(window), value: value.toString() };
   },
-  decode: ({ question, report }, questions) => ({
-    value: reports.decode(questionOf(questions[question]), bytes.fromHex("report", report)),
-  }),
-  round: ({ study, shares, participant }) => ({
-    hash: hex16(assignment.participantHash(study, participant)),
-    borders: assignment.roundBorders(shares).map(hex16),
-    round: BigInt(assignment.roundOf(study, shares, participant)),
-  }),
+  decode: ({ question, report }, questions) => {
+    const { window, value } = reports.decode(questionOf(questions[question]), bytes.fromHex("report", report));
+    return { window: BigInt(window), value: value.toString() };
+  },
+  slot: ({ study, shares, participant }) => ({ slot: BigInt(slots.slotOf(study, shares, participant)) }),
 };
-
-function wordsOf(stored) {
-  return (stored.match(/.{16}/g) ?? []).map((digits) => BigInt(`0x${digits}`));
-}
-
-function onTheWay(question, person, stored) {
-  const common = { size: BigInt(person.size), mean: person.mean, words: BigInt(stored.length / 16) };
-  if (question.kind === "place-vote") {
-    const ends = steps.ends(question, person).slice(0, -1).map(hex16);
-    return { ...common, bin: BigInt(steps.ownBin(question, person)), part: steps.part(question, person), ends };
-  }
-  if (question.code) {
-    return {
-      ...common,
-      bin: BigInt(steps.ownBin(question, person)),
-      marks: steps.marks(question, person).map(BigInt),
-    };
-  }
-  const weighed = { ...common, weight: steps.weight(question, person.size) };
-  if (question.noise.kind === "laplace") {
-    return { ...weighed, position: steps.position(question, person), grid_point: steps.pointOf(question, person) };
-  }
-  const arm = question.arms > 1 ? Number(steps.armOf(question, wordsOf(stored)[0])) : 0;
-  const [place, limit] = [steps.position(question, person, arm), steps.threshold(question, person, arm)];
-  return { ...weighed, position: place, arm: BigInt(arm), threshold: hex16(limit) };
-}
 
 function outcome(operation, questions) {
   if (!(operation.op in PLAY)) return null;

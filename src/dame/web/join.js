@@ -2,7 +2,6 @@
 
 import { fromHex, toHex } from "./device/bytes.js";
 import { answer, decode, parse, participantName, questionOf } from "./device/index.js";
-import { summarise } from "./device/records.js";
 import { checkedQuestion, checkPinned, invitationOf, pinOf, Refusal, termsOf } from "./join/invitation.js";
 import { openMemory } from "./join/memory.js";
 import { columnOf, likelyColumn, tableOf, typedNumbers } from "./join/readings.js";
@@ -115,7 +114,7 @@ function chooseColumn(table) {
 
 async function draw(question, numbers) {
   byId("draw").disabled = true;
-  const person = summarise(numbers, question.low, question.high);
+  const person = question.statistic.summarise(numbers);
   const hex = toHex(answer(question, numbers).bytes);
   const report = { participant: participantName(invitation.token), id: question.id, question: question.canonical, hex };
   const kept = (await memory.keepReport(terms.study, report)).report;

@@ -2,7 +2,7 @@
 
 import { barChart, grouped, intervalChart, widthOf } from "../page/charts.js";
 import { byId, fill, h, show } from "../page/dom.js";
-import { asFineAs, count, moment, percent, plural, short } from "../page/words.js";
+import { asFineAs, count, moment, percent, plural, range, short } from "../page/words.js";
 
 const REASONS = {
   "unknown-token": "unknown token",
@@ -59,7 +59,7 @@ function showEstimate(status) {
       ? h(
           "p",
           { class: "quiet" },
-          `Chance that the study looked in the wrong place, judged from the votes: ${percent(estimate.failure_probability, 4)}.`,
+          `Chance that the study looked in the wrong window, judged from the votes: ${percent(estimate.failure_probability, 4)}.`,
         )
       : null,
     estimate.notes.map((note) => h("p", { class: "quiet" }, note)),
@@ -104,7 +104,7 @@ function roundItem(round, { bounds }) {
       ? h(
           "div",
           { class: "quiet" },
-          `looks ${round.kind === "part-measure" ? "at parts" : `around ${short(window.centre)},`} from ${short(Math.max(window.low, bounds[0]))} to ${short(Math.min(window.high, bounds[1]))}`,
+          `looks around ${short(window.centre)}, from ${range(Math.max(window.low, bounds[0]), Math.min(window.high, bounds[1]))}`,
         )
       : null,
     times(round).map((text) => h("div", { class: "quiet" }, text)),
@@ -131,8 +131,7 @@ function showVotes({ rounds, bounds }) {
 
 function histogram(round, [low, high], width) {
   const votes = round.histogram;
-  const elected = round.kind === "place-vote" ? null : votes.chosen;
-  const all = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], elected));
+  const all = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], votes.chosen));
   const bars = grouped(all, MOST_BARS, (sum, share) => sum + share);
   const whisker = votes.standard_error * Math.sqrt(Math.ceil(all.length / bars.length));
   return h(
@@ -145,32 +144,25 @@ function histogram(round, [low, high], width) {
       bars,
       whisker,
       guides: guidesFor(bars.map((one) => one.height)),
-      label: `Votes of round ${round.round + 1}${elected ? `; chosen: ${range(elected)}` : ""}`,
+      label: `Votes of round ${round.round + 1}; chosen: ${range(...votes.chosen)}`,
     }),
-    h("figcaption", {}, caption(round, elected)),
-    h("details", {}, h("summary", {}, "As a table"), table(bars, elected)),
+    h("figcaption", {}, caption(round)),
+    h("details", {}, h("summary", {}, "As a table"), table(bars)),
   );
 }
 
-function caption({ round, name, histogram: votes, reports }, elected) {
+function caption({ round, name, histogram: votes, reports }) {
   const people = plural(reports, "person", "people");
-  const meaning = elected
-    ? `where the averages of ${people} lie, with the noise of the reports removed.`
-    : `which of ${plural(votes.shares.length, "place")} the averages of ${people} are at, with the noise of the reports ` +
-      "removed; an average between two places counts for both, in proportion. Each bar reaches halfway to the next place.";
-  const end = elected ? `Chosen: ${range(elected)}.` : `The places lie from ${range(votes.chosen)}.`;
-  return `Round ${round + 1} (${name}): ${meaning} Thin lines are standard errors. ${end}`;
+  return (
+    `Round ${round + 1} (${name}): where the averages of ${people} lie, with the noise of the reports removed. ` +
+    `Thin lines are standard errors. Chosen: ${range(...votes.chosen)}.`
+  );
 }
 
-function range([from, to]) {
-  return `${short(from)} to ${short(to)}`;
-}
-
-/** `elected` is null for votes for places, of which none is chosen. */
-function bar(share, from, to, elected) {
+function bar(share, from, to, [first, last]) {
   const middle = (from + to) / 2;
-  const chosen = elected !== null && elected[0] <= middle && middle <= elected[1];
-  return { from, to, height: share, chosen, title: `${range([from, to])}: ${percent(share, 1)}` };
+  const chosen = first <= middle && middle <= last;
+  return { from, to, height: share, chosen, title: `${range(from, to)}: ${percent(share, 1)}` };
 }
 
 function guidesFor(shares) {
@@ -178,14 +170,14 @@ function guidesFor(shares) {
   return top > 0.5 ? [0, 0.5, 1].filter((at) => at <= Math.max(top * 1.2, 0.5)) : [0, top > 0.2 ? 0.2 : 0.1];
 }
 
-function table(bars, elected) {
+function table(bars) {
   const rows = bars.map((one) =>
     h(
       "tr",
       {},
-      h("td", {}, range([one.from, one.to])),
+      h("td", {}, range(one.from, one.to)),
       h("td", { class: "number" }, percent(one.height, 1)),
-      elected ? h("td", {}, one.chosen ? "yes" : "") : null,
+      h("td", {}, one.chosen ? "yes" : ""),
     ),
   );
   const head = h(
@@ -193,7 +185,7 @@ function table(bars, elected) {
     {},
     h("th", { scope: "col" }, "Average"),
     h("th", { scope: "col", class: "number" }, "People"),
-    elected ? h("th", { scope: "col" }, "Chosen") : null,
+    h("th", { scope: "col" }, "Chosen"),
   );
   return h(
     "div",

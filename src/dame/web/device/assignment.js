@@ -1,22 +1,18 @@
-// Who answers in which round: a public hash of the study and the participant, never the order of arrival.
+// Who answers in which slot: a public hash of the study and the participant, never the order of arrival.
 
 import { toHex, toInteger, utf8 } from "./bytes.js";
 import { InvalidInput } from "./errors.js";
 import { fractionOf, WORD } from "./exact.js";
 import { sha256 } from "./sha256.js";
 
-/** For each round but the last, the 64-bit hash value at which the next round begins. */
-export function roundBorders(shares) {
+/** For each slot but the last, the 64-bit hash value at which the next slot begins. */
+export function slotBorders(shares) {
   const exact = shares.map((share) => fractionOf(Number(share)));
   // Denominators are powers of two: over the largest of them, all shares are integers.
   const common = exact.reduce((largest, [, denominator]) => (denominator > largest ? denominator : largest), 1n);
-  const parts = exact.map(([numerator, denominator]) => numerator * (common / denominator));
-  const total = parts.reduce((sum, part) => sum + part, 0n);
-  let sum = 0n;
-  return parts.slice(0, -1).map((part) => {
-    sum += part;
-    return (WORD * sum) / total;
-  });
+  let total = 0n;
+  const sums = exact.map(([numerator, denominator]) => (total += numerator * (common / denominator)));
+  return sums.slice(0, -1).map((sum) => (WORD * sum) / total);
 }
 
 /** A 64-bit number that anybody can compute: the first 8 bytes of SHA-256 of study, line feed and participant. */
@@ -27,13 +23,13 @@ export function participantHash(study, participant) {
   return toInteger(sha256(utf8(text)).slice(0, 8));
 }
 
-/** The index of the round in which a participant answers. */
-export function roundOf(study, shares, participant) {
+/** The index, in the list of a study's slots with these shares, of the one in which a participant answers. */
+export function slotOf(study, shares, participant) {
   const hash = participantHash(study, participant);
-  return roundBorders(shares).filter((border) => border <= hash).length;
+  return slotBorders(shares).filter((border) => border <= hash).length;
 }
 
-/** The name under which a token is hashed to a round; the collector stores this, and never the token. */
+/** The name under which a token is hashed to a slot; the collector stores this, and never the token. */
 export function participantName(token) {
   return toHex(sha256(utf8(token)));
 }

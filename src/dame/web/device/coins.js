@@ -1,6 +1,7 @@
 // Exact draws from random words: the only source of randomness on a device.
 
 import { Mismatch } from "./errors.js";
+import { bitLength } from "./exact.js";
 
 const MOST_AT_ONCE = 8192; // getRandomValues gives at most 65,536 bytes
 
@@ -35,11 +36,6 @@ export function uniformBelow(coins, limit) {
     const number = coins.words(1)[0] >> shift;
     if (number < limit) return number;
   }
-}
-
-/** How many binary digits a non-negative integer has; 0 has none. */
-export function bitLength(value) {
-  return value === 0n ? 0 : value.toString(2).length;
 }
 
 /** True with probability exp(-p/q), for p/q in [0, 1] (Canonne, Kamath, Steinke 2020, algorithm 1). */

@@ -4,7 +4,7 @@
 //   const report = answer(question, [7.5, 6.0, 8.25]);        // report.bytes is all that leaves
 
 export { answer } from "./answer.js";
-export { participantName, roundOf } from "./assignment.js";
+export { participantName, slotOf } from "./assignment.js";
 export { canonical, parse } from "./json.js";
 export { questionOf } from "./questions.js";
 export { decode, encode, reportBits, reportBytes } from "./reports.js";

@@ -9,11 +9,7 @@ const DEEPEST = 64;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SPACE = /[ \t\n\r]*/y;
-const WORDS = [
-  ["true", true],
-  ["false", false],
-  ["null", null],
-];
+const WORDS = ["true", "false", "null"];
 
 /** The value of a JSON text. Objects have no prototype: a key such as `__proto__` is a key like any other. */
 export function parse(text) {
@@ -61,7 +57,7 @@ class Reader {
     if (this.take("{")) return this.object(depth);
     if (this.take("[")) return this.list(depth);
     if (this.text[this.place] === '"') return this.string();
-    const word = WORDS.find(([text]) => this.text.startsWith(text, this.place));
+    const word = WORDS.find((text) => this.text.startsWith(text, this.place));
     return word ? this.word(word) : this.number();
   }
 
@@ -93,9 +89,9 @@ class Reader {
     return JSON.parse(found[0]);
   }
 
-  word([text, value]) {
+  word(text) {
     this.place += text.length;
-    return value;
+    return JSON.parse(text);
   }
 
   number() {
@@ -112,6 +108,7 @@ export function canonical(value) {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") return decimal(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value.toJSON === "function") return canonical(value.toJSON());
   const keys = Object.keys(value).sort(byCodePoint);
   return `{${keys.map((key) => `${quoted(key)}:${canonical(value[key])}`).join(",")}}`;
 }

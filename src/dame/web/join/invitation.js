@@ -1,7 +1,7 @@
 // The invitation and what it is checked against: the study, its plan, its key, and what this browser remembers.
 
 import { toHex, utf8 } from "../device/bytes.js";
-import { canonical, isSigned, participantName, questionOf, roundOf } from "../device/index.js";
+import { canonical, isSigned, participantName, questionOf, slotOf } from "../device/index.js";
 import { sha256 } from "../device/sha256.js";
 
 /** Something is not as the participant agreed to: nothing is answered. */
@@ -53,7 +53,7 @@ export function termsOf(document, invitation) {
     "The plan of this study has no valid shares of its rounds.",
   );
   must(terms.alpha > 0 && terms.low < terms.high, "The plan of this study has no valid α or bounds.");
-  return { ...terms, round: roundOf(terms.study, terms.shares, participantName(invitation.token)) };
+  return { ...terms, round: slotOf(terms.study, terms.shares, participantName(invitation.token)) };
 }
 
 /** What this browser keeps of the terms when it first sees them. */
@@ -84,7 +84,7 @@ export async function checkedQuestion(document, terms) {
     `The question would spend α = ${question.alpha}, the study promised ${terms.alpha}.`,
   );
   must(
-    question.low === terms.low && question.high === terms.high,
+    question.statistic.low === terms.low && question.statistic.high === terms.high,
     "The bounds of the question are not those of the study.",
   );
   must(question.id === document.question_id, "The question does not have the identity that the service names.");

@@ -1,7 +1,7 @@
 // Drawings by script. They are drawn as wide as their place is, so that their letters keep their size on a phone.
 
 import { s } from "./dom.js";
-import { percent, short } from "./words.js";
+import { percent, range, short } from "./words.js";
 
 const MARGIN = { left: 44, right: 12, top: 14, bottom: 30 };
 
@@ -36,9 +36,9 @@ export function grouped(bars, most, combine) {
   return Array.from({ length: Math.ceil(bars.length / size) }, (_, index) => {
     const some = bars.slice(index * size, (index + 1) * size);
     const height = some.map((bar) => bar.height).reduce(combine);
-    const title = `${short(some[0].from)} to ${short(some.at(-1).to)}: ${percent(height, 1)}`;
-    const any = (name) => some.some((bar) => bar[name]);
-    return { from: some[0].from, to: some.at(-1).to, height, title, chosen: any("chosen"), own: any("own") };
+    const title = `${range(some[0].from, some.at(-1).to)}: ${percent(height, 1)}`;
+    const chosen = some.some((bar) => bar.chosen);
+    return { from: some[0].from, to: some.at(-1).to, height, title, chosen };
   });
 }
 

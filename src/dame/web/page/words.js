@@ -26,6 +26,23 @@ export function plural(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+/** From one number to another. */
+export function range(from, to) {
+  return `${short(from)} to ${short(to)}`;
+}
+
+/** Numbers as texts, with as many digits as tell different ones apart. */
+export function apart(values) {
+  const named = (digits) => values.map((value) => short(value, digits));
+  const different = new Set(values).size;
+  return named([4, 6, 8, 10, 12, 14].find((digits) => new Set(named(digits)).size === different) ?? 17);
+}
+
+/** One, another or a third. */
+export function listed(names) {
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : names[0];
+}
+
 export function percent(share, digits = 0) {
   return `${(100 * share).toFixed(digits).replace("-", MINUS)} %`;
 }

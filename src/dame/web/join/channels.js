@@ -1,0 +1,163 @@
+// What a participant reads of each channel, and how likely its values are. A new channel needs one entry here.
+//
+// An entry is made of a question and the entry of its lens. It has
+// - `answered`, how her device answers, in words;
+// - `said(value)`, what a report says, and `compared(report)`, how many others would send the same; both in words;
+// - `bitName(bit)`, what a bit of a report stands for, or null; `showsBits`, whether bits tell a person anything;
+// - `log(value)`, a function of a reading: the logarithm of the probability of a value, up to a number that is the same
+//   for all readings. These are doubles for people to look at; what protects her is exact: see device/channels.js.
+
+import { WORD } from "../device/exact.js";
+import { count, plural, short } from "../page/words.js";
+
+/** What channels that compare words with thresholds have in common: `outcomes(value)` are those of the words. */
+class OfComparing {
+  showsBits = true;
+
+  constructor({ lens, channel }, lensView) {
+    this.lens = lens;
+    this.channel = channel;
+    this.view = lensView;
+  }
+
+  bitName() {
+    return null;
+  }
+
+  /** The product, over all words, of the chances of their outcomes. */
+  log(value) {
+    const outcomes = this.outcomes(value);
+    return (reading) => {
+      const logs = new Map(); // many words have the same ends
+      return this.channel.ends(reading).reduce((sum, ends, word) => {
+        if (!logs.has(ends)) logs.set(ends, chances(ends).map(Math.log));
+        return sum + logs.get(ends)[outcomes[word]];
+      }, 0);
+    };
+  }
+
+  /** How many of 100 people like this one would send the same value, in the same window. */
+  ofHundred(person, { window, value }) {
+    return inHundred(Math.exp(this.log(value)(this.lens.reading(person, window))));
+  }
+}
+
+/** The chance of each outcome of a word. */
+function chances(ends) {
+  // Subtracted before they become doubles, which are too coarse beside 1 where α is large.
+  return [...ends, WORD].map((end, outcome) => chance(end - (ends[outcome - 1] ?? 0n)));
+}
+
+function chance(threshold) {
+  return Number(threshold) / Number(WORD);
+}
+
+function inHundred(share) {
+  return short(100 * share, share < 0.1 ? 1 : 2);
+}
+
+class Bits extends OfComparing {
+  get answered() {
+    const { noun, sides } = this.view;
+    if (noun) return `Your device marks it, and then flips a coin for every ${noun}, so that each mark may be true or false.`;
+    const [low, high] = [this.channel.no, this.channel.yes].map((threshold) => inHundred(chance(threshold)));
+    return (
+      `Your device answers “high” or “low” with a coin that your average loads: of 100 people ${sides[0]}, about ${low} say ` +
+      `“high”, on purpose; of 100 ${sides[1]}, about ${high}.`
+    );
+  }
+
+  said(value) {
+    if (!this.view.noun) return "One single bit.";
+    const ones = value.toString(2).replaceAll("0", "").length;
+    const bits = plural(Number(this.channel.bins), "bit");
+    return `${bits}, one for each ${this.view.noun}; ${count(ones)} of them ${ones === 1 ? "is" : "are"} 1.`;
+  }
+
+  compared(report, size) {
+    if (this.view.noun) return "";
+    const [lowest, highest] = [-1, 1].map((mean) => this.ofHundred({ size, mean }, report));
+    return (
+      `Of 100 people with the lowest possible average, about ${lowest} would send this same ${report.value}; of 100 with ` +
+      `the highest, about ${highest}. `
+    );
+  }
+
+  bitName(bit) {
+    return this.view.noun && bit < this.channel.bins ? this.view.binName(bit) : null;
+  }
+
+  outcomes(value) {
+    const bits = value.toString(2).padStart(Number(this.channel.bins), "0");
+    return Array.from(bits, (bit) => 1 - Number(bit)).reverse();
+  }
+}
+
+class Choice extends OfComparing {
+  get answered() {
+    const { noun } = this.view;
+    const [own, other] = this.each;
+    return (
+      `Your device names one of the ${this.view.nouns}, drawn by chance: of 100 people in a ${noun}, about ${own} name that ` +
+      `${noun} and about ${other} ${this.others}, on purpose.`
+    );
+  }
+
+  /** How many of 100 people name their own bin, and how many each of the others. */
+  get each() {
+    return [this.channel.yes, this.channel.no].map((threshold) => inHundred(chance(threshold)));
+  }
+
+  get others() {
+    return this.channel.bins === 2n ? "the other one" : "each of the others";
+  }
+
+  said(value) {
+    return `One of ${count(this.channel.bins)} ${this.view.nouns}: ${this.view.binName(Number(value))}.`;
+  }
+
+  compared({ value }) {
+    const [own, other] = this.each;
+    return (
+      `Of 100 people in the ${this.view.noun} ${this.view.binName(Number(value))}, about ${own} would send this same ` +
+      `report; of 100 in ${this.channel.bins === 2n ? "the other one" : "any other one"}, about ${other}. `
+    );
+  }
+
+  outcomes(value) {
+    return [Number(value)];
+  }
+}
+
+class Laplace {
+  answered = "Your device adds random noise before it answers.";
+  showsBits = false;
+
+  constructor({ channel }) {
+    this.channel = channel;
+  }
+
+  said(value) {
+    return `One noisy number: ${value} on a grid of ${count(this.channel.steps)} steps.`;
+  }
+
+  compared() {
+    return "";
+  }
+
+  log(value) {
+    const { channel } = this;
+    return ({ mark }) => -Math.abs(Number(value - channel.point(mark))) / Number(channel.scale);
+  }
+}
+
+const VIEWS = new Map([
+  ["bits", Bits],
+  ["choice", Choice],
+  ["laplace", Laplace],
+]);
+
+/** The entry of a question's channel, for the entry of its lens. */
+export function channelView(question, lensView) {
+  return new (VIEWS.get(question.channel.kind))(question, lensView);
+}

@@ -1,0 +1,209 @@
+// What a participant reads and sees of each lens, in the study's units. A new lens needs one entry here.
+//
+// An entry is made of a question. It has
+// - `asked`, the question in words, and `note`, what else she should know;
+// - `noun` and `nouns`, what a bin is called, and `binName(bin)`; where bins have no names, `noun` is null and `sides` are
+//   the words for people without a mark and with a whole one;
+// - `windowName(window)`, where there are several windows;
+// - `what` people differ in, and `each`, how a bar is told; `possible(window, size)`, people of whom each might be her,
+//   with the `from` and `to` of their bars; `silent`, somebody who marks nothing, or null; `axis`, the drawing's ends;
+// - `own(person)`, where she herself is on it, or null; `caption(person)`, the words below it.
+
+import { apart, count, listed, plural, range, short } from "../page/words.js";
+
+const AVERAGES = 41;
+const FINE = 2 ** 42;
+const MOST_CLASSES = 63; // nobody has more than 2^62 numbers
+
+/** What lenses on averages have in common. */
+class OfAverages {
+  what = "average";
+  each = "one average that you might have";
+  silent = null;
+
+  constructor({ lens, statistic }) {
+    this.lens = lens;
+    this.axis = [statistic.low, statistic.high];
+  }
+
+  /** From the inner scale, on which the bounds are -1 and 1, to the study's units. */
+  units(mean) {
+    const [low, high] = this.axis;
+    return low + ((mean + 1) / 2) * (high - low);
+  }
+
+  own({ mean }) {
+    return this.units(mean);
+  }
+
+  windowName() {
+    return null;
+  }
+}
+
+class Bins extends OfAverages {
+  noun = "range";
+  nouns = "ranges";
+
+  constructor(question) {
+    super(question);
+    this.fewest = Number(this.lens.min_size);
+    this.silent = this.fewest > 1 ? { size: 1, mean: 0 } : null;
+  }
+
+  get asked() {
+    return `In which of ${plural(Number(this.lens.bins), "range")} does the average of your numbers lie?`;
+  }
+
+  get note() {
+    return this.silent ? `With fewer than ${plural(this.fewest, "number")} your device marks none of them.` : "";
+  }
+
+  binName(bin) {
+    return range(...this.edges(bin).map((edge) => this.units(edge)));
+  }
+
+  /** The borders of a bin on the inner scale; the outer bins reach to the bounds. */
+  edges(bin) {
+    const { origin, width, bins } = this.lens;
+    const cut = (border) => Math.min(Math.max(border, -1), 1);
+    return [bin ? cut(origin + bin * width) : -1, bin < Number(bins) - 1 ? cut(origin + (bin + 1) * width) : 1];
+  }
+
+  possible() {
+    const all = Array.from({ length: Number(this.lens.bins) }, (_, bin) => this.edges(bin));
+    return all
+      .filter(([left, right]) => left < right)
+      .map(([left, right]) => ({
+        from: this.units(left),
+        to: this.units(right),
+        person: { size: this.fewest, mean: (left + right) / 2 },
+      }));
+  }
+
+  own(person) {
+    return person.size >= this.fewest ? super.own(person) : null;
+  }
+
+  caption() {
+    const who = this.silent
+      ? `, for somebody with at least ${plural(this.fewest, "number")}`
+      : "; how many numbers there are plays no part";
+    return `Possible averages${who}.`;
+  }
+}
+
+class SizeClasses {
+  what = "class";
+  each = "one class that you might be in";
+  noun = "class";
+  nouns = "classes";
+  note = "What your numbers are plays no part.";
+  silent = null;
+
+  constructor({ lens }) {
+    this.lens = lens;
+    this.count = Number(lens.classes);
+    this.axis = [0, Math.min(this.count, MOST_CLASSES)];
+  }
+
+  get asked() {
+    const first = Array.from({ length: Math.min(this.count, 3) }, (_, bin) => this.binName(bin)).join(", ");
+    const rest = this.count > 3 ? ", and so on" : "";
+    return `How many numbers have you? Your class is one of ${count(this.count)}: ${first}${rest}.`;
+  }
+
+  binName(bin) {
+    const [first, last] = [2 ** bin, 2 ** (bin + 1) - 1].map((size) => short(size, 7));
+    if (bin === this.count - 1) return `${first} or more`;
+    return first === last ? first : `${first} – ${last}`;
+  }
+
+  windowName() {
+    return null;
+  }
+
+  possible() {
+    return Array.from({ length: this.axis[1] }, (_, bin) => ({
+      from: bin,
+      to: bin + 1,
+      name: this.binName(bin),
+      person: { size: 2 ** bin, mean: 0 },
+    }));
+  }
+
+  own(person) {
+    return this.lens.reading(person).first;
+  }
+
+  caption() {
+    return "Possible numbers of records: bar 0 is 1, and every further bar twice as many.";
+  }
+}
+
+class Windows extends OfAverages {
+  noun = null;
+
+  constructor(question) {
+    super(question);
+    this.alike = this.lens.weight(1) === this.lens.weight(2 ** 62); // then its ends are the same for everybody
+    this.note = this.alike ? "How many numbers you have plays no part." : "";
+    this.sides = this.alike
+      ? ["at the lower end of the window, or below it", "at its upper end, or above it"]
+      : ["far below", "far above"];
+  }
+
+  get asked() {
+    const where = this.alike ? "Where in the window" : "How far below or above";
+    const coins = this.lens.windowBits ? " Your device draws which of them with fair coins." : "";
+    return `${where} ${listed(this.windowNames)} is the average of your numbers?${coins}`;
+  }
+
+  windowName(window) {
+    return `${this.alike ? "" : "around "}${this.windowNames[window]}`;
+  }
+
+  /** Each window by its ends, or, where these depend on how many numbers somebody has, by its centre. */
+  get windowNames() {
+    const { windows } = this.lens;
+    const ends = windows.map(([centre], window) => (this.alike ? this.ends(window, 1) : [centre]));
+    // Where one segment ends and the next begins, doubles may differ by their last digits.
+    const names = apart(ends.flat().map((end) => this.units(Math.round(end * FINE) / FINE)));
+    return ends.map(({ length }, window) => names.slice(length * window, length * (window + 1)).join(" to "));
+  }
+
+  /** The averages at which people with so many numbers are at the ends of a window. */
+  ends(window, size) {
+    const [centre, ...sides] = this.lens.windows[window];
+    return sides.map((side) => centre + side / this.lens.weight(size));
+  }
+
+  /** Averages across the bounds, the ends of the window among them: there a report is most or least likely. */
+  possible(window, size) {
+    const even = Array.from({ length: AVERAGES }, (_, index) => -1 + (2 * index) / (AVERAGES - 1));
+    const inside = this.ends(window, size).filter((end) => -1 < end && end < 1);
+    const means = [...new Set([...even, ...inside])].sort((one, other) => one - other);
+    const borders = [-1, ...means.slice(1).map((mean, index) => (means[index] + mean) / 2), 1];
+    return means.map((mean, index) => ({
+      from: this.units(borders[index]),
+      to: this.units(borders[index + 1]),
+      person: { size, mean },
+    }));
+  }
+
+  caption(person) {
+    if (this.alike) return "Possible averages; how many numbers there are plays no part.";
+    return `Possible averages, for somebody with ${person ? "as many numbers as you" : "one number"}.`;
+  }
+}
+
+const VIEWS = new Map([
+  ["bins", Bins],
+  ["size-classes", SizeClasses],
+  ["windows", Windows],
+]);
+
+/** The entry of a question's lens. */
+export function lensView(question) {
+  return new (VIEWS.get(question.lens.kind))(question);
+}
