@@ -19,12 +19,12 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 import dame  # noqa: E402
-from dame.vectorised import crowd  # noqa: E402
 from dame.device.questions import Measure  # noqa: E402
 from dame.device.randomisers import OneBit, UnaryCode  # noqa: E402
 from dame.estimates import Estimate, to_units  # noqa: E402
 from dame.experiments import style  # noqa: E402
 from dame.populations.simulation import draw_tally  # noqa: E402
+from dame.vectorised import crowd  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures"
 OURS, BLUE, GREEN, GREY, PALE = "#D55E00", "#0072B2", "#009E73", "#7F7F7F", "#DCE6F0"

@@ -24,9 +24,8 @@ from benchmarks.coins import BINS, NO, YES, best_seconds, plain_count, plain_rep
 from benchmarks.peers import packages
 from benchmarks.peers.installed import MISSING, is_installed
 from benchmarks.peers.rows import Row
-from dame.vectorised import edge
-from dame.vectorised import FastWords, SecureWords, count_votes, vote_matrix
 from dame.device import UnaryCode, Vote
+from dame.vectorised import FastWords, SecureWords, count_votes, edge, vote_matrix
 
 ALPHA = 1.0
 RANDOMISE, COUNT, REPORTS = (

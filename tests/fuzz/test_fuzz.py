@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dame
-from dame.vectorised import edge
 from dame.audit.budget import covers
 from dame.device import round_of
 from dame.device.questions import Measure, question_from_json, question_id
@@ -26,6 +25,7 @@ from dame.planning.codec import plan_to_json
 from dame.protocols import plan_from_json
 from dame.sizes import Sizes
 from dame.tally import Tally
+from dame.vectorised import edge
 from tests.device.strategies import json_values, questions
 from tests.fuzz.documents import (
     PLANS,

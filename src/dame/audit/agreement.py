@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dame.vectorised import crowd, edge
 from dame.device.questions import Measure, PlaceVote, Question, Vote
 from dame.device.randomisers import DiscreteLaplace, grid_point
 from dame.device.records import Summary
+from dame.vectorised import crowd, edge
 
 
 def disagreement(question: Question, people: Sequence[Summary]) -> str:

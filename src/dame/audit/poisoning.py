@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.vectorised import crowd
 from dame.device.exact import WORD
 from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
 from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
@@ -27,6 +26,7 @@ from dame.protocols import next as next_step
 from dame.sizes import Sizes
 from dame.tally import Tally
 from dame.theory.response import mean_atoms
+from dame.vectorised import crowd
 
 SHARE = 0.01
 FEWEST_REPORTS = 10_000
