@@ -106,13 +106,18 @@ def _verdict(name: str, question: Question, epsilon: float, problem: str) -> Che
 
 
 def spends_all(question: Question) -> bool:
-    """Whether two people exist who differ so much as the lens allows, and the channel can come close to α."""
-    lens, channel = question.lens, question.channel
-    attained = {(0, 0)}
+    """Whether two people exist who differ as much as the lens allows, and the channel can come close to α.
+
+    Both have marks on as many bins as anybody: codes are made for these, not for runs that the first bin cuts off.
+    """
+    lens, attained = question.lens, {(0, 0)}
     for window in range(lens.window_count):
         readings = {lens.reading(person, window) for person in lens.extremes()}
-        attained |= {(_gained(*pair), _gained(*reversed(pair))) for pair in itertools.product(readings, repeat=2)}
-    return channel.loss(frozenset(attained)) == question.loss() and not _coarse(question)
+        most = max(reading.last - reading.first for reading in readings)
+        whole = [reading for reading in readings if reading.last - reading.first == most]
+        attained |= {(_gained(one, other), _gained(other, one)) for one, other in itertools.permutations(whole, 2)}
+    some = len(attained) > 1 and question.channel.loss(frozenset(attained)) == question.loss()
+    return some and not _coarse(question)
 
 
 def _gained(one: Reading, other: Reading) -> int:
