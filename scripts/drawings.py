@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import random
 import sys
 from pathlib import Path
 
@@ -19,7 +20,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 import dame  # noqa: E402
-from dame.device import Bins, Bits, Question  # noqa: E402
+from dame.device import Bins, Bits, Question, Value, Window, Windows  # noqa: E402
+from dame.device.answering import respond  # noqa: E402
+from dame.device.coins import ReplayCoins  # noqa: E402
 from dame.estimates import to_units  # noqa: E402
 from dame.experiments import style  # noqa: E402
 from dame.monitoring import window_ends  # noqa: E402
@@ -35,6 +38,7 @@ def main() -> None:
     """Writes every drawing."""
     drawings = {
         "how-flow": flow,
+        "how-anatomy": anatomy,
         "how-vote": vote,
         "how-bit": bit,
         "how-rounds": rounds,
@@ -91,11 +95,50 @@ def flow() -> Figure:
     return figure
 
 
+def anatomy() -> Figure:
+    """From records to a report, with the numbers of one person: what each part of a question does."""
+    records = (52.0, 31.0, 47.0, 40.0)
+    lens = Windows(windows=(Window(-0.32, -2.0, 2.0), Window(-0.28, -2.0, 2.0)))
+    channel = Bits.single(1.0)
+    question = Question(
+        study="drawing", round=2, alpha=1.0, statistic=Value(low=0.0, high=120.0), lens=lens, channel=channel
+    )
+    person, words = question.statistic.summarise(records), random.Random(3).randbytes(16)
+    report = respond(question, person, ReplayCoins(words))
+    position, word = lens.position(person, report.window), int.from_bytes(words[8:], "big")
+    threshold = channel.threshold(position)
+    sent = report.encode(question)
+    sign = "<" if word < threshold else "≥"
+    columns = (
+        ("records", f"{', '.join(f'{record:g}' for record in records)}\nminutes"),
+        (
+            "statistic",
+            f"{len(records)} records,\nmean {person.mean:.3f}\non the scale −1 … 1".replace("mean -", "mean −"),
+        ),
+        ("lens", f"window {report.window} of 0, 1, by a coin:\nher place in it, from 0 to 1,\nis {position:.2f}"),
+        ("channel", f"a random word\n{word:016x}\n{sign} {threshold:016x}"),
+        ("report", f"window {report.window}, value {report.value}:\n{len(sent)} bytes\n{sent.hex()}"),
+    )
+    figure, axes = sheet(1.6)
+    width, gap = 1.16, 0.22
+    for place, (name, words_) in enumerate(columns):
+        x, ours = 0.06 + place * (width + gap), name == "report"
+        look = {"facecolor": "#FBE6DA", "edgecolor": OURS} if ours else {}
+        box(axes, x, 0.98, width, 0.46, name, **look)
+        axes.text(x + width / 2, 0.88, words_, ha="center", va="top", fontsize=6, linespacing=1.4)
+        if place:
+            arrow(axes, (x - gap + 0.02, 1.21), (x - 0.02, 1.21), color=OURS if ours else GREY)
+    edge = 0.06 + 4 * (width + gap) - gap / 2
+    axes.plot([edge, edge], [0.08, 1.55], ls=":", color="black", lw=1)
+    axes.text(edge - 0.05, 0.1, "on the device; the question says how", ha="right", fontsize=7, style="italic")
+    axes.text(edge + 0.05, 0.1, "all that leaves it", ha="left", fontsize=7, style="italic", color=OURS)
+    return figure
+
+
 def vote() -> Figure:
     """From marks to noisy bits to a tally that finds the mean."""
     bins, alpha, voters = 16, 1.0, 4000
     channel, lens = Bits.optimised(alpha, bins), Bins(bins=bins, width=2 / bins)
-    Question(study="drawing", round=0, alpha=alpha, lens=lens, channel=channel)  # it costs α, or there is none
     rng = np.random.default_rng(5)
     means = np.clip(rng.normal(0.22, 0.1, voters), -1, 1)
     marked = np.bincount(read(lens, np.ones(voters, dtype=np.int64), means).which, minlength=bins + 1)[:bins]
