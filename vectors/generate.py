@@ -80,11 +80,14 @@ def text_of(document: Document) -> str:
 
 def _block(value: object) -> str:
     if isinstance(value, list):
-        return "[\n" + ",\n".join(f"  {json.dumps(item, allow_nan=False)}" for item in value) + "\n ]"
+        return "[\n" + ",\n".join(f"  {_line(item)}" for item in value) + "\n ]"
     if isinstance(value, dict) and value:
-        lines = (f"  {json.dumps(key)}: {json.dumps(item, allow_nan=False)}" for key, item in value.items())
-        return "{\n" + ",\n".join(lines) + "\n }"
-    return json.dumps(value, allow_nan=False)
+        return "{\n" + ",\n".join(f"  {json.dumps(key)}: {_line(item)}" for key, item in value.items()) + "\n }"
+    return _line(value)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def main(folder: Path) -> None:

@@ -66,7 +66,7 @@ def test_the_files_are_as_the_generator_writes_them(name):
 
 
 def test_the_files_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*.json")) < 1_100_000
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.json")) < 1_048_576
 
 
 def test_there_is_a_file_for_every_protocol_and_for_every_lens_and_channel_that_fit():
