@@ -323,7 +323,7 @@ def processor_seconds() -> float:
 def tallies(table: ReducedTable) -> list[object]:
     """The tallies of a study with a seed, planned as `dame pilot` plans it."""
     survey = table.survey()
-    known = {"users": survey.users, "sizes": survey.sizes_law(), "bounds": (LOW, HIGH), "study": STUDY}
+    known = {"users": survey.users, "sizes": survey.observed_sizes(), "bounds": (LOW, HIGH), "study": STUDY}
     plan = dame.plan(**known, alpha=1.0, between_sd=LEARN)
     return [tally.to_json() for tally in play(plan, table, seed=1)[0].tallies]
 

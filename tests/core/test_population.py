@@ -1,8 +1,7 @@
-"""Populations: every user is in exactly one round, drawn one by one or counted, with the same law."""
+"""Populations: every user is in exactly one slot, drawn one by one or counted, with the same distribution."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 
@@ -13,15 +12,17 @@ from hypothesis import strategies as st
 from scipy import signal, stats
 
 import dame
-from dame.device.exact import WORD
-from dame.device.questions import Measure, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.channels import Bits, Choice, Laplace
+from dame.device.lenses import Bins, SizeClasses, Window, Windows
+from dame.device.questions import Question
 from dame.device.records import Summary
 from dame.errors import InvalidInput, Mismatch
 from dame.populations.population import Chunk, Population
 from dame.populations.simulation import draw_tally
 from dame.sizes import Sizes
 from tests.chances import FALSE_ALARM, POWER, p_value, power
+from tests.vectorised.exact import Entries, entry_chances, flat, numbered, numbers
+from tests.vectorised.examples import ask
 
 SEED = 99
 DRAWS = 1_200
@@ -32,7 +33,7 @@ def users_of(group) -> int:
 
 
 @given(st.integers(1, 300), st.lists(st.floats(0.01, 1.0), min_size=1, max_size=4), st.integers(0, 2**32))
-def test_every_user_is_in_exactly_one_round(users, shares, seed):
+def test_every_user_is_in_exactly_one_slot(users, shares, seed):
     population = Population.synthetic(Sizes.parse("uniform:1:4"), dame.parse_law("rademacher:0.5"))
     groups = population.groups(users, shares, np.random.default_rng(seed))
     assert len(groups) == len(shares)
@@ -40,7 +41,7 @@ def test_every_user_is_in_exactly_one_round(users, shares, seed):
 
 
 @given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=4), st.integers(0, 2**32))
-def test_fixed_users_are_each_in_exactly_one_round(shares, seed):
+def test_fixed_users_are_each_in_exactly_one_slot(shares, seed):
     sizes, means = np.arange(1, 41), np.linspace(-1, 1, 40)
     groups = Population.arrays(sizes, means).groups(40, shares, np.random.default_rng(seed))
     chunks = [chunk for group in groups for chunk in group]
@@ -51,60 +52,52 @@ def test_fixed_users_are_each_in_exactly_one_round(shares, seed):
 
 
 @pytest.mark.parametrize("kind", ["synthetic", "arrays"])
-def test_rounds_get_their_shares(kind):
+def test_slots_get_their_shares(kind):
     shares, users = (0.2, 0.5, 0.3), 30_000
-    law = dict(enumerate(shares))
+    exact = dict(enumerate(shares))
     population = (
         Population.synthetic(Sizes.constant(1), dame.parse_law("beta:2:6"))
         if kind == "synthetic"
         else Population.arrays(np.ones(users, dtype=int), np.zeros(users))
     )
     groups = population.groups(users, shares, np.random.default_rng(SEED))
-    rounds = [index for index, group in enumerate(groups) for _ in range(users_of(group))]
-    assert p_value(rounds, law) > FALSE_ALARM
-    assert power(law, {0: 0.25, 1: 0.45, 2: 0.3}, users) > POWER
-    assert p_value(rounds, {0: 0.25, 1: 0.45, 2: 0.3}) < FALSE_ALARM
+    slots = [index for index, group in enumerate(groups) for _ in range(users_of(group))]
+    assert p_value(slots, exact) > FALSE_ALARM
+    assert power(exact, {0: 0.25, 1: 0.45, 2: 0.3}, users) > POWER
+    assert p_value(slots, {0: 0.25, 1: 0.45, 2: 0.3}) < FALSE_ALARM
 
 
 SIZES = {2: 0.25, 5: 0.75}
 CHANCE = 0.7
 USERS = (6, 25)
-"""So few users are drawn each for herself; so many through the law of their sizes and means."""
-VOTE = Vote(study="s", round=0, alpha=2.0, bins=2, width=0.9, min_size=3, code=UnaryCode.optimised(2.0))
-BIT = Measure(study="s", round=1, alpha=2.0, centre=-0.5, left=-2.0, right=2.0, cap=4.0, noise=OneBit.spending(2.0))
-ARMS = dataclasses.replace(BIT, dither=0.5)
-GRID = dataclasses.replace(BIT, alpha=3.0, noise=DiscreteLaplace(steps=6, scale=2))
+"""So few users are drawn each for herself; so many through the distribution of their sizes and means."""
+VOTE = ask(Bins(bins=2, width=0.9, min_size=3), Bits.optimised(2.0, 2))
+CHOICE = ask(SizeClasses(classes=3), Choice.spending(2.0, 3))
+BIT = ask(Windows(windows=(Window(-0.5, -2.0, 2.0),), cap=4.0), Bits.single(2.0))
+DITHER = ask(Windows(windows=(Window(-1.0, -2.0, 2.0), Window(0.0, -2.0, 2.0)), cap=4.0), Bits.single(2.0))
+GRID = ask(BIT.lens, Laplace(steps=6, scale=2), 3.0)
+QUESTIONS = {"vote": VOTE, "choice": CHOICE, "bit": BIT, "dither": DITHER, "grid": GRID}
 
 
-def law_of_one(question: Vote | Measure) -> dict[tuple[int, ...], float]:
-    """The exact law of what a user drawn from the population adds to the first entries of a tally."""
-    law: Counter[tuple[int, ...]] = Counter()
+def first_entries(question: Question, entries: Entries) -> Entries:
+    """What is looked at of a tally: all of it, but of noisy points no squares, whose distribution has no end."""
+    return entries[1:2] if question is GRID else entries
+
+
+def chances_of_one(question: Question) -> dict[Entries, float]:
+    """The exact distribution of what a user drawn from the population adds to a tally."""
+    found: Counter[Entries] = Counter()
     for size, share in SIZES.items():
         for hits in range(size + 1):
             person = Summary(size=size, mean=2 * hits / size - 1)
             weight = share * float(stats.binom.pmf(hits, size, CHANCE))
-            for entries, chance in entries_law(question, person).items():
-                law[entries] += weight * chance
-    return law
+            for entries, chance in entry_chances(question, person).items():
+                found[first_entries(question, entries)] += weight * chance
+    return found
 
 
-def entries_law(question: Vote | Measure, person: Summary) -> dict[tuple[int, ...], float]:
-    if isinstance(question, Vote):
-        first, last = question.marks(person)
-        p, q = ((question.code.yes if first <= bin_ <= last else question.code.no) / WORD for bin_ in (0, 1))
-        return {(1, 1): p * q, (1, 0): p * (1 - q), (0, 1): (1 - p) * q, (0, 0): (1 - p) * (1 - q)}
-    if isinstance(question.noise, DiscreteLaplace):
-        point = math.floor(question.position(person) * question.noise.steps + 0.5)
-        weights = {(point + k,): math.exp(-abs(k) / question.noise.scale) for k in range(-60, 61)}
-        return {value: weight / math.fsum(weights.values()) for value, weight in weights.items()}
-    below, above = (question.noise.threshold(question.position(person, arm)) / WORD for arm in (0, 1))
-    if not question.dither:
-        return {(1,): below, (0,): 1 - below}
-    return {(1, 0, 0): below / 2, (0, 0, 0): (1 - below) / 2, (0, 1, 1): above / 2, (0, 1, 0): (1 - above) / 2}
-
-
-def law_of_many(one: dict[tuple[int, ...], float], users: int) -> dict[tuple[int, ...], float]:
-    """The law of the sum of so many independent draws, by an array that holds every outcome."""
+def chances_of_many(one: dict[Entries, float], users: int) -> dict[Entries, float]:
+    """The distribution of the sum of so many independent draws, by an array that holds every outcome."""
     low = np.array(list(one)).min(axis=0)
     shape = np.array(list(one)).max(axis=0) - low + 1
     cells = np.zeros(shape)
@@ -117,31 +110,33 @@ def law_of_many(one: dict[tuple[int, ...], float], users: int) -> dict[tuple[int
 
 
 @pytest.mark.parametrize("users", USERS)
-@pytest.mark.parametrize("question", [VOTE, BIT, ARMS, GRID], ids=["vote", "bit", "arms", "grid"])
-def test_the_tally_of_a_synthetic_population_has_its_exact_law(question, users):
-    law = law_of_many(law_of_one(question), users)
-    assert tally_p_value(question, users, SIZES, CHANCE, law) > FALSE_ALARM
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_tally_of_a_synthetic_population_has_its_exact_distribution(name, users):
+    question = QUESTIONS[name]
+    exact = chances_of_many(chances_of_one(question), users)
+    assert tally_p_value(question, users, SIZES, CHANCE, exact) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("users", USERS)
 def test_a_population_with_other_records_or_other_sizes_is_rejected(users):
-    law = law_of_many(law_of_one(VOTE), users)
-    assert tally_p_value(VOTE, users, SIZES, CHANCE - 0.25, law) < FALSE_ALARM
-    assert tally_p_value(VOTE, users, {2: 0.75, 5: 0.25}, CHANCE, law) < FALSE_ALARM
+    exact = chances_of_many(chances_of_one(VOTE), users)
+    assert tally_p_value(VOTE, users, SIZES, CHANCE - 0.25, exact) < FALSE_ALARM
+    assert tally_p_value(VOTE, users, {2: 0.75, 5: 0.25}, CHANCE, exact) < FALSE_ALARM
 
 
-def tally_p_value(question, users: int, sizes: dict[int, float], chance: float, law) -> float:
-    """The p-value that tallies of a population with these sizes and this chance of a 1 follow the law."""
+def tally_p_value(
+    question: Question, users: int, sizes: dict[int, float], chance: float, exact: dict[Entries, float]
+) -> float:
+    """The p-value that tallies of a population with these sizes and this chance of a 1 have the distribution."""
     population = Population.synthetic(Sizes.from_weights(sizes), dame.parse_law(f"rademacher:{2 * chance - 1}"))
-    places = {outcome: place for place, outcome in enumerate(sorted(law))}
     rng = np.random.default_rng(SEED)
-    drawn = []
+    found = []
     for _ in range(DRAWS):
         (group,) = population.groups(users, [1.0], rng)
         tally = draw_tally(question, group, rng)
         assert tally.reports == users
-        drawn.append(places[tally.sums[: 1 if question is GRID else None]])
-    return p_value(drawn, {places[outcome]: p for outcome, p in law.items()})
+        found.append(first_entries(question, flat(tally)))
+    return p_value(numbers(found, exact), numbered(exact)[0])
 
 
 def test_both_ways_to_draw_users_are_tested():
@@ -154,7 +149,7 @@ def test_both_ways_to_draw_users_are_tested():
 
 
 @pytest.mark.parametrize("law", ["rademacher:0.4", "beta:2:6", "point:0.25", "rademacher:1"])
-def test_the_truth_is_the_mean_of_the_law(law):
+def test_the_truth_is_the_mean_of_the_distribution(law):
     population = Population.synthetic(Sizes.constant(3), dame.parse_law(law))
     assert population.truth == dame.parse_law(law).mean
 

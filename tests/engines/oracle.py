@@ -1,55 +1,28 @@
-"""A second opinion, without numpy: keyed coins in Python integers, and whole studies by the device's own code."""
+"""A second opinion, without numpy: whole studies by the device's own code, with keyed coins in Python integers."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from dame.device.answer import answer_with_coins
-from dame.device.assignment import participant_hash, round_of
+from dame.device.answering import answer_with_coins
+from dame.device.assignment import participant_hash, slot_of
 from dame.device.questions import Question
+from dame.device.reports import Report
 from dame.planning.plans import Plan
 from dame.tally import Tally
-
-MASK = 2**64 - 1
-GAMMA = 0x9E3779B97F4A7C15
+from tests.vectorised.keyed_oracle import UserCoins
 
 
-def mix(word: int) -> int:
-    """The mixer of SplitMix64."""
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & MASK
-    word = (word ^ word >> 27) * 0x94D049BB133111EB & MASK
-    return word ^ word >> 31
-
-
-class UserCoins:
-    """A user's keyed words, one after the other, for the device's code."""
-
-    def __init__(self, hash_: int, *purpose: str | int) -> None:
-        digest = hashlib.blake2b(json.dumps(purpose).encode(), digest_size=16, person=b"dame coins 1").digest()
-        self._start = mix(hash_ ^ int.from_bytes(digest[:8], "big"))
-        self._key = int.from_bytes(digest[8:], "big")
-        self._read = 0
-
-    def words(self, count: int) -> Sequence[int]:
-        """The next words."""
-        numbers = range(self._read + 1, self._read + count + 1)
-        self._read += count
-        return [mix(self._start + mix(self._key + number * GAMMA & MASK) & MASK) for number in numbers]
-
-
-def value_of(question: Question, records: Iterable[float], hash_: int, seed: int) -> int:
-    """The value of the report that a user's device would send with keyed coins."""
-    coins = UserCoins(hash_, "coins", seed, question.study, question.round, 0)
-    return answer_with_coins(question, records, coins).value
+def report_of(question: Question, records: Iterable[float], hash_: int, seed: int) -> Report:
+    """The report that a user's device would send with keyed coins."""
+    coins = UserCoins(hash_, "coins", seed, question.study, question.target, question.round, 0)
+    return answer_with_coins(question, records, coins)
 
 
 def tally_of(plan: Plan, question: Question, table: Mapping[str, Sequence[float]], seed: int) -> Tally:
-    """The tally of one round: every user of it answers by herself, and her report is added."""
-    tally = Tally.zero(question)
+    """The tally of one slot: every user of it answers by herself, and her report is added."""
+    tally, place = Tally.zero(question), plan.slots.index(question.slot)
     for user, records in table.items():
-        if round_of(plan.study, plan.shares, user) == question.round:
-            coins = UserCoins(participant_hash(plan.study, user), "coins", seed, question.study, question.round, 0)
-            tally = tally.add(answer_with_coins(question, records, coins))
+        if slot_of(plan.study, plan.shares, user) == place:
+            tally = tally.add(report_of(question, records, participant_hash(plan.study, user), seed))
     return tally

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 from functools import cache
 
-from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
+from dame.device.channels import Bits, Channel, Choice, Laplace
+from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
+from dame.device.questions import Question
 from dame.planning.plans import Plan
 from dame.protocols import PROTOCOLS
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 
 ALPHA = 1.5
-ASKED = {"study": "study", "round": 0, "alpha": ALPHA}
-WINDOW = {"centre": 0.1, "left": -2.0, "right": 2.0}
+
+
+def ask(lens: Lens, channel: Channel) -> Question:
+    """The question of this lens and this channel."""
+    return Question(study="study", round=0, alpha=ALPHA, lens=lens, channel=channel)
+
+
+def window(cap: float | None = None, *centres: float) -> Windows:
+    """Windows of one width around these centres."""
+    return Windows(windows=tuple(Window(centre, -2.0, 2.0) for centre in centres or (0.1,)), cap=cap)
+
+
+ONE_BIT = Bits.single(ALPHA)
 
 QUESTIONS: dict[str, Question] = {
-    "vote": Vote(**ASKED, bins=13, width=2 / 13, min_size=2, code=UnaryCode.optimised(ALPHA)),
-    "vote for neighbours": Vote(**ASKED, bins=64, width=2 / 64, neighbours=1, code=UnaryCode.symmetric(ALPHA, 3)),
-    "one bin": Vote(**ASKED, bins=1, width=3.0, code=UnaryCode.optimised(ALPHA)),
-    "size vote": SizeVote(**ASKED, bins=6, code=UnaryCode.optimised(ALPHA)),
-    "place vote": PlaceVote(**ASKED, places=(-0.7, -0.1, 0.3), code=OneOfMany.spending(ALPHA, 3)),
-    "eight places": PlaceVote(**ASKED, places=tuple(n / 16 for n in range(8)), code=OneOfMany.spending(ALPHA, 8)),
-    "bit": Measure(**ASKED, **WINDOW, noise=OneBit.spending(ALPHA)),
-    "dithered bit": Measure(**ASKED, **WINDOW, cap=9.0, dither=0.2, noise=OneBit.spending(ALPHA)),
-    "bit on a part": PartMeasure(**ASKED, borders=(-1.0, -0.6, -0.1, 0.3, 1.0), noise=OneBit.spending(ALPHA)),
-    "bit on one of eight parts": PartMeasure(
-        **ASKED, borders=tuple(n / 16 for n in range(-4, 5)), noise=OneBit.spending(ALPHA)
-    ),
-    "laplace": Measure(**ASKED, **WINDOW, cap=1.0, noise=DiscreteLaplace.spending(ALPHA, 2**12)),
-    "coarse laplace": Measure(**ASKED, **WINDOW, noise=DiscreteLaplace(steps=1, scale=1)),
+    "vote": ask(Bins(bins=13, width=2 / 13, min_size=2), Bits.optimised(ALPHA, 13)),
+    "vote for neighbours": ask(Bins(bins=64, width=2 / 64, neighbours=1), Bits.symmetric(ALPHA, 64, marks=3)),
+    "one bin": ask(Bins(bins=1, width=3.0), Bits.optimised(ALPHA, 1)),
+    "size classes": ask(SizeClasses(classes=6), Bits.optimised(ALPHA, 6)),
+    "choice of a size class": ask(SizeClasses(classes=6), Choice.spending(ALPHA, 6)),
+    "choice of a bin": ask(Bins(bins=300, width=2 / 300), Choice.spending(ALPHA, 300)),
+    "bit": ask(window(), ONE_BIT),
+    "two windows": ask(window(9.0, -0.1, 0.3), ONE_BIT),
+    "four segments": ask(Windows.segments((-1.0, -0.6, -0.1, 0.3, 1.0)), ONE_BIT),
+    "eight segments": ask(Windows.segments(tuple(n / 16 for n in range(-4, 5))), ONE_BIT),
+    "laplace": ask(window(1.0), Laplace.spending(ALPHA, 2**12)),
+    "coarse laplace": ask(window(), Laplace(steps=1, scale=1)),
+    "laplace in two windows": ask(window(1.0, -0.1, 0.3), Laplace.spending(ALPHA, 2**12)),
 }
 
 

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 
 import dame
 from dame.device.assignment import participant_hash
-from dame.device.questions import Question, question_id
-from dame.device.reports import Report
-from dame.engines.answers import Asked
+from dame.device.questions import Question
+from dame.device.statistics import Value
+from dame.engines.answers import Addressed
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
 from dame.engines.plain_tables import reduce_rows
 from dame.engines.spark_sessions import read_records
 from dame.engines.spark_tables import SparkTable
-from dame.engines.study import ReducedTable, play
+from dame.engines.study import ReducedTable, carry_out
 from dame.errors import InvalidInput, Mismatch
 from dame.protocols import PROTOCOLS
 from dame.tally import Tally
-from tests.engines.oracle import tally_of, value_of
+from tests.engines.oracle import report_of, tally_of
 from tests.engines.questions import QUESTIONS, plans
 from tests.engines.tables import INTEGERS, TEXTS, arrow, layout, row_lists
 
@@ -63,30 +63,29 @@ def split(folder: Path, parts: int) -> str:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_as_device_by_device(protocol: str) -> None:
     plan = plans(USERS, BOUNDS)[protocol]
-    (played,) = play(plan, reduce_table(long_table(), layout(BOUNDS)), seed=4)
-    for tally in played.tallies:
+    (outcome,) = carry_out(plan, reduce_table(long_table(), layout(BOUNDS)), seed=4)
+    for tally in outcome.tallies:
         assert tally == tally_of(plan, tally.question, records(), seed=4)
-    assert sum(played.estimate.users) == USERS
+    assert sum(outcome.estimate.users) == USERS
 
 
-def asked() -> list[Asked]:
+def addressed() -> list[Addressed]:
     """A question of every kind, to everybody, with the same seed."""
-    low, high = BOUNDS
-    return [Asked(question=replace(question, low=low, high=high), seed=4) for question in QUESTIONS.values()]
+    statistic = Value(low=BOUNDS[0], high=BOUNDS[1])
+    return [Addressed(question=replace(question, statistic=statistic), seed=4) for question in QUESTIONS.values()]
 
 
 def by_devices(question: Question) -> Tally:
     """The tally of everybody's report, device by device."""
     tally = Tally.zero(question)
     for user, listed in records().items():
-        value = value_of(question, listed, participant_hash("study", user), seed=4)
-        tally = tally.add(Report(question=question_id(question), value=value))
+        tally = tally.add(report_of(question, listed, participant_hash("study", user), seed=4))
     return tally
 
 
 def test_every_kind_of_question_as_device_by_device() -> None:
     table = reduce_table(long_table(), layout(BOUNDS))
-    assert table.tallies(asked()) == [by_devices(one.question) for one in asked()]
+    assert table.tallies(addressed()) == [by_devices(one.question) for one in addressed()]
 
 
 @given(st.data(), st.sampled_from([(INTEGERS,), (TEXTS,), (TEXTS, INTEGERS)]), st.integers(0, 2**63))
@@ -97,7 +96,9 @@ def test_duckdb_as_plain(data: st.DataObject, columns: tuple, seed: int) -> None
     if plain is None:
         return
     plan = plans(USERS, BOUNDS)["paper"]
-    assert play(plan, reduce_table(arrow(rows), layout(BOUNDS, len(columns))), seed) == play(plan, plain, seed)
+    assert carry_out(plan, reduce_table(arrow(rows), layout(BOUNDS, len(columns))), seed) == carry_out(
+        plan, plain, seed
+    )
 
 
 def reduced_rows(rows: list) -> ReducedTable | None:
@@ -110,17 +111,17 @@ def reduced_rows(rows: list) -> ReducedTable | None:
 
 def test_without_a_seed_coins_are_fresh() -> None:
     plan, table = plans(USERS, BOUNDS)["duchi"], reduce_table(long_table(), layout(BOUNDS))
-    assert play(plan, table)[0].tallies != play(plan, table)[0].tallies
+    assert carry_out(plan, table)[0].tallies != carry_out(plan, table)[0].tallies
 
 
 def test_repetitions(tmp_path: Path) -> None:
     plan, table = plans(USERS, BOUNDS)["paper"], reduce_table(split(tmp_path, 3), layout(BOUNDS))
     seen: list[int] = []
-    played = play(plan, table, seed=1, repetitions=5, progress=seen.append)
+    outcomes = carry_out(plan, table, seed=1, repetitions=5, progress=seen.append)
     assert seen == [1, 2]
-    assert played[0] == play(plan, table, seed=1)[0]
-    assert len({one.tallies for one in played}) == 5
-    assert all(sum(one.estimate.users) == USERS for one in played)
+    assert outcomes[0] == carry_out(plan, table, seed=1)[0]
+    assert len({one.tallies for one in outcomes}) == 5
+    assert all(sum(one.estimate.users) == USERS for one in outcomes)
 
 
 class TestSpark:
@@ -135,18 +136,18 @@ class TestSpark:
         embedded, cluster = reduce_table(glob, layout(BOUNDS)), self.table(read_records(spark, glob))
         assert cluster.survey() == embedded.survey()
         for plan in plans(USERS, BOUNDS).values() if parts == 1 else [plans(USERS, BOUNDS)["paper"]]:
-            assert play(plan, cluster, seed=9) == play(plan, embedded, seed=9)
+            assert carry_out(plan, cluster, seed=9) == carry_out(plan, embedded, seed=9)
         cluster.close()
 
     def test_every_kind_of_question(self, spark: SparkSession) -> None:
         cluster = self.table(spark.createDataFrame(long_table()).repartition(3))
-        assert cluster.tallies(asked()) == [by_devices(one.question) for one in asked()]
+        assert cluster.tallies(addressed()) == [by_devices(one.question) for one in addressed()]
         cluster.close()
 
     def test_repetitions_take_one_pass_a_round(self, spark: SparkSession) -> None:
         plan, frame = plans(USERS, BOUNDS)["paper"], spark.createDataFrame(long_table().to_pandas())
         cluster, embedded = self.table(frame.repartition(4)), reduce_table(long_table(), layout(BOUNDS))
-        assert play(plan, cluster, seed=9, repetitions=3) == play(plan, embedded, seed=9, repetitions=3)
+        assert carry_out(plan, cluster, seed=9, repetitions=3) == carry_out(plan, embedded, seed=9, repetitions=3)
         cluster.close()
 
     @given(st.data(), st.sampled_from([(INTEGERS,), (TEXTS, INTEGERS)]))
@@ -159,7 +160,7 @@ class TestSpark:
         cluster = self.table(spark.createDataFrame(arrow(rows)), len(columns))
         assert cluster.survey() == plain.survey()
         plan = plans(USERS, BOUNDS)["one-bit"]
-        assert play(plan, cluster, seed=2) == play(plan, plain, seed=2)
+        assert carry_out(plan, cluster, seed=2) == carry_out(plan, plain, seed=2)
         cluster.close()
 
     def test_names_with_braces_and_quotes(self, spark: SparkSession) -> None:
@@ -171,7 +172,7 @@ class TestSpark:
 
     def test_without_a_seed(self, spark: SparkSession) -> None:
         plan, cluster = plans(USERS, BOUNDS)["duchi"], self.table(spark.createDataFrame(long_table()))
-        first, second = play(plan, cluster)[0], play(plan, cluster)[0]
+        first, second = carry_out(plan, cluster)[0], carry_out(plan, cluster)[0]
         assert first.tallies != second.tallies
         assert first.estimate.users == (USERS,)
         cluster.close()

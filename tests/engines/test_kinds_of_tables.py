@@ -14,7 +14,7 @@ import pytest
 
 from dame.engines.keys import Key
 from dame.engines.plain_tables import reduce_rows
-from dame.engines.study import play
+from dame.engines.study import carry_out
 from dame.planning.plans import Plan
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
@@ -89,7 +89,7 @@ def the_plan(study: str = "seed-11") -> Plan:
 def test_pilots(call: Call, tmp_path: Path, kind: str, files: str) -> None:
     rows = rows_of(kind)
     plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=BOUNDS, study="seed-11")
-    right = play(the_plan(), plain, seed=11)[0]
+    right = carry_out(the_plan(), plain, seed=11)[0]
     found = document(call, "pilot", write(tmp_path, files, rows), *columns_of(kind), *SETTINGS)
     assert [round_["tally"] for round_ in found["rounds"]] == [tally.to_json() for tally in right.tallies]
     assert found["estimate"] == right.estimate.value
@@ -103,7 +103,7 @@ def test_answers(call: Call, tmp_path: Path, kind: str, files: str) -> None:
     """The reports that a site writes are those of the plain engine, and what it leaves out is counted."""
     rows, question, reports = rows_of(kind), tmp_path / "question.txt", tmp_path / "reports.pq"
     plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=BOUNDS, study="files")
-    right = play(the_plan("files"), plain, seed=11)[0].tallies[0]
+    right = carry_out(the_plan("files"), plain, seed=11)[0].tallies[0]
     words = ["--users", USERS, *SETTINGS[:-2], "--study", "files", "--no-compare", "--out", tmp_path / "plan.txt"]
     assert call("plan", *words)[0] == 0
     assert call("ask", tmp_path / "plan.txt", "--out", question)[0] == 0

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dame
-from dame.engines.study import play
+from dame.engines.study import carry_out
 from dame.errors import DameError, InvalidInput, Mismatch
 
 BOUNDS = (0.0, 10.0)
@@ -79,7 +79,7 @@ def test_one_look_at_the_records(records: pa.Table) -> None:
     estimate = dame.run(other, population, seed=1)
     assert population.reduced is not table
     assert population.study == "another study"
-    assert estimate == play(other, population.reduced, seed=1)[0].estimate
+    assert estimate == carry_out(other, population.reduced, seed=1)[0].estimate
 
 
 def test_secure_without_a_seed(records: pa.Table) -> None:

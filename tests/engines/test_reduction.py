@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dame.device.assignment import participant_hash
-from dame.device.records import summarise
+from dame.device.statistics import Value
 from dame.engines.duckdb_tables import memory_bytes, reduce_table
 from dame.engines.keys import Key, key_text
 from dame.engines.layout import Layout
@@ -41,7 +41,10 @@ def expected(rows: Rows, bounds: tuple[float, float]) -> dict[int, tuple[int, fl
     for key, value in rows:
         if None not in key and value is not None and math.isfinite(value):
             records[key].append(value)
-    people = {participant_hash("study", key_text(key)): summarise(listed, *bounds) for key, listed in records.items()}
+    people = {
+        participant_hash("study", key_text(key)): Value(low=bounds[0], high=bounds[1]).summarise(listed)
+        for key, listed in records.items()
+    }
     return {hash_: (person.size, person.mean) for hash_, person in people.items()}
 
 
@@ -87,7 +90,7 @@ def test_values_of_any_numeric_type(kind: pa.DataType) -> None:
     table = pa.table({"key 0": [1, 1, 2], "the value": values})
     numbers = [float(value) for value in values.to_pylist()]
     right = {
-        participant_hash("study", user): summarise(some, -1.0, 1.0).mean
+        participant_hash("study", user): Value().summarise(some).mean
         for user, some in (("1", numbers[:2]), ("2", numbers[2:]))
     }
     assert {hash_: mean for hash_, (_, mean) in seen(reduce_table(table, layout())).items()} == right
@@ -197,7 +200,7 @@ class TestSurvey:
     def test_sizes(self, survey: Survey) -> None:
         assert sum(survey.sizes.values()) == survey.users
         assert sum(size * users for size, users in survey.sizes.items()) == survey.records
-        assert survey.sizes_law().mean == pytest.approx(survey.records / survey.users)
+        assert survey.observed_sizes().mean == pytest.approx(survey.records / survey.users)
 
     def test_true_mean(self) -> None:
         table = reduce_rows([("a",), ("a",), ("b",)], [0.0, 1.0, -1.0], bounds=(-1.0, 1.0), study="s")

@@ -12,7 +12,7 @@ from scipy import stats
 from dame.device.questions import question_id
 from dame.device.reports import Report
 from dame.engines import report_files
-from dame.engines.answers import Asked
+from dame.engines.answers import Addressed
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
 from dame.errors import InvalidInput
@@ -27,7 +27,7 @@ from tests.engines.test_answers import many
 def test_a_file_holds_the_tally(kind: str, seed: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_files, "ROWS_IN_GROUP", 64)
     question, crowd, path = QUESTIONS[kind], many(300), tmp_path / "reports.parquet"
-    asked = Asked(question=question, seed=seed)
+    asked = Addressed(question=question, seed=seed)
     parts = [crowd.chosen(slice(0, 100)), crowd.chosen(slice(100, 300))]
     assert write_reports(path, asked, parts) == 300
     counted = tally_files(question, [path]).check()
@@ -37,7 +37,7 @@ def test_a_file_holds_the_tally(kind: str, seed: int | None, tmp_path: Path, mon
 
 def test_what_a_file_says(tmp_path: Path) -> None:
     question, path = QUESTIONS["vote"], tmp_path / "reports.parquet"
-    write_reports(path, Asked(question=question), [many(50)])
+    write_reports(path, Addressed(question=question), [many(50)])
     table = pq.read_table(path)
     assert table.column_names == ["report_id", "report"]
     assert table.schema.metadata[b"dame.question"] == question_id(question).encode()
@@ -52,7 +52,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
 def test_order_says_nothing_about_users(tmp_path: Path) -> None:
     """The place of a user in the table and of her report in the file are unrelated (rank correlation)."""
     question, crowd = QUESTIONS["laplace"], many(4000)
-    quiet = Asked(question=question)
+    quiet = Addressed(question=question)
     values = []
     for name in ("a", "b"):
         write_reports(tmp_path / name, quiet, [crowd])
@@ -67,7 +67,7 @@ def test_order_says_nothing_about_users(tmp_path: Path) -> None:
 
 def test_ids_are_fresh_unless_seeded(tmp_path: Path) -> None:
     def ids(name: str, seed: int | None) -> list[bytes]:
-        write_reports(tmp_path / name, Asked(question=QUESTIONS["bit"], seed=seed), [many(20)])
+        write_reports(tmp_path / name, Addressed(question=QUESTIONS["bit"], seed=seed), [many(20)])
         return pq.read_table(tmp_path / name).column("report_id").to_pylist()
 
     assert not set(ids("a", None)) & set(ids("b", None))
@@ -78,10 +78,10 @@ def test_ids_are_fresh_unless_seeded(tmp_path: Path) -> None:
 
 def test_a_second_answer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "reports.parquet"
-    write_reports(path, Asked(question=QUESTIONS["bit"]), [many(5)])
+    write_reports(path, Addressed(question=QUESTIONS["bit"]), [many(5)])
     before = path.read_bytes()
     with pytest.raises(InvalidInput, match="spend α again"):
-        write_reports(path, Asked(question=QUESTIONS["bit"]), [many(5)])
+        write_reports(path, Addressed(question=QUESTIONS["bit"]), [many(5)])
     assert path.read_bytes() == before
 
 
@@ -93,13 +93,13 @@ def test_a_crash_leaves_nothing(end: type[BaseException], tmp_path: Path, monkey
 
     monkeypatch.setattr(report_files, "_write", fail)
     with pytest.raises(end):
-        write_reports(tmp_path / "reports.parquet", Asked(question=QUESTIONS["bit"]), [many(5)])
+        write_reports(tmp_path / "reports.parquet", Addressed(question=QUESTIONS["bit"]), [many(5)])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_draft_that_a_crash_left_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / ".reports.parquet.draft").write_bytes(b"half of it")
-    write_reports(tmp_path / "reports.parquet", Asked(question=QUESTIONS["bit"]), [many(5)])
+    write_reports(tmp_path / "reports.parquet", Addressed(question=QUESTIONS["bit"]), [many(5)])
     assert [path.name for path in tmp_path.iterdir()] == ["reports.parquet"]
 
 
@@ -110,5 +110,5 @@ def test_a_file_needs_a_name() -> None:
 
 def test_nobody_answers(tmp_path: Path) -> None:
     question, path = QUESTIONS["vote"], tmp_path / "reports.parquet"
-    assert write_reports(path, Asked(question=question, first=1, last=0), [many(5)]) == 0
+    assert write_reports(path, Addressed(question=question, first=1, last=0), [many(5)]) == 0
     assert tally_files(question, [path]).check().tally.reports == 0

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from dame.device.questions import Question
 from dame.engines import duplicates, report_tallies
-from dame.engines.answers import Asked
+from dame.engines.answers import Addressed
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import Counted, count_rows, tally_files
 from dame.engines.spark_reports import tally_on_spark
 from dame.errors import InvalidInput
 from dame.tally import Tally
-from dame.vectorised.edge import tally_reports
+from dame.vectorised.reports import report_totals
 from tests.engines.questions import QUESTIONS
 from tests.engines.test_answers import many
 
@@ -45,8 +45,13 @@ def count(request: pytest.FixtureRequest) -> Count:
 def site(folder: Path, name: str, users: int, question: Question = QUESTION) -> Path:
     """A file of good reports."""
     path = folder / f"{name}.parquet"
-    write_reports(path, Asked(question=question), [many(users)])
+    write_reports(path, Addressed(question=question), [many(users)])
     return path
+
+
+def tally_rows(question: Question, rows: np.ndarray) -> Tally:
+    """The tally of reports, a row each."""
+    return Tally.of(question, report_totals(question, rows))
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> Path:
@@ -63,7 +68,7 @@ def reports_in(path: Path) -> np.ndarray:
 def test_several_files(count: Count, tmp_path: Path) -> None:
     paths = [site(tmp_path, "a", 30), site(tmp_path, "b", 40), site(tmp_path, "c", 1)]
     rows = np.concatenate([reports_in(path) for path in paths])
-    assert count(QUESTION, paths).check().tally == tally_reports(QUESTION, rows)
+    assert count(QUESTION, paths).check().tally == tally_rows(QUESTION, rows)
 
 
 def test_copies_count_once(count: Count, tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ def test_an_id_with_two_reports_counts_for_none(count: Count, tmp_path: Path) ->
     pq.write_table(table, other)
     counted = count(QUESTION, [path, other])
     assert counted.rejected == {"duplicate": 8}
-    assert counted.tally == tally_reports(QUESTION, reports_in(path)[2:])
+    assert counted.tally == tally_rows(QUESTION, reports_in(path)[2:])
 
 
 def test_a_file_of_another_question(count: Count, tmp_path: Path) -> None:
@@ -110,26 +115,26 @@ def test_single_bad_reports(count: Count, tmp_path: Path) -> None:
     rows = np.delete(reports_in(path), [3, 7], axis=0)
     counted = count(QUESTION, [rewritten(path, spoil)])
     assert counted.rejected == {"question": 1, "range": 1}
-    assert counted.tally == tally_reports(QUESTION, rows)
+    assert counted.tally == tally_rows(QUESTION, rows)
 
 
-@pytest.mark.parametrize("kind", ["place vote", "eight places"])
-def test_reports_without_exactly_one_place(count: Count, tmp_path: Path, kind: str) -> None:
-    """No mark, two marks, all of them, and (of three places) a mark beyond the last, in a file written again."""
-    question, bad = QUESTIONS[kind], {1: 0, 4: 0b11, 6: 0b101, 9: 255, **({10: 8} if kind == "place vote" else {})}
+@pytest.mark.parametrize(("kind", "bad"), [("choice of a size class", {1: 6, 4: 7}), ("choice of a bin", {2: 1, 3: 3})])
+def test_choices_beyond_the_last_bin(count: Count, tmp_path: Path, kind: str, bad: dict[int, int]) -> None:
+    """Values that fit into the bits of a report and name no bin, in a file that somebody wrote again."""
+    question = QUESTIONS[kind]
 
     def spoil(table: pa.Table) -> pa.Table:
         rows = [bytearray(row) for row in table.column("report").to_pylist()]
         for row, value in bad.items():
-            rows[row][-1] = value
+            rows[row][8:] = bytes([255] * (len(rows[row]) - 9) + [value])
         return pa.table({"report_id": table.column("report_id"), "report": [bytes(row) for row in rows]})
 
     path = site(tmp_path, "a", 12, question)
     rows = np.delete(reports_in(path), list(bad), axis=0)
     counted = count(question, [rewritten(path, spoil), site(tmp_path, "b", 20, question)])
     assert counted.rejected == {"range": len(bad)}
-    more = tally_reports(question, reports_in(tmp_path / "b.parquet"))
-    assert counted.tally == tally_reports(question, rows).merge(more)
+    more = tally_rows(question, reports_in(tmp_path / "b.parquet"))
+    assert counted.tally == tally_rows(question, rows).merge(more)
 
 
 class TestDamage:
@@ -202,13 +207,13 @@ class TestDamage:
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_rows_one_by_one_as_all_at_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     question = QUESTIONS[kind]
-    ((_, rows),) = Asked(question=question).reports(many(100))
+    ((_, rows),) = Addressed(question=question).reports(many(100))
     monkeypatch.setattr(report_tallies, "BYTES_AT_ONCE", 300)
-    assert count_rows(question, rows).check().tally == tally_reports(question, rows)
+    assert count_rows(question, rows).check().tally == tally_rows(question, rows)
     spoilt = np.concatenate([rows, rows[:1] ^ 255])
     counted = count_rows(question, spoilt)
     assert sum(counted.rejected.values()) == 1
-    assert counted.tally == tally_reports(question, rows)
+    assert counted.tally == tally_rows(question, rows)
 
 
 class _Source:
@@ -240,7 +245,7 @@ def test_duplicates_one_by_one(files: list[list[tuple[int, int]]], at_once: int)
     """Ids that agree in one half only, copies, and contradictions, in one file or several."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duplicates, "IDS_AT_ONCE", at_once)
-        dropped = duplicates.duplicates([_Source(rows) for rows in files])
+        dropped = duplicates.duplicate_rows([_Source(rows) for rows in files])
     kept = [
         row for rows, bad in zip(files, dropped, strict=True) for n, row in enumerate(rows) if n not in bad.tolist()
     ]

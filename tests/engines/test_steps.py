@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import itertools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dame
-from dame.device.questions import Question, question_id
-from dame.engines.answers import Asked
+from dame.device.questions import Question
+from dame.device.statistics import Value
+from dame.engines.answers import Addressed
 from dame.engines.steps import added_notes, step_after, tally_from
-from dame.engines.study import play
+from dame.engines.study import carry_out
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate
+from tests.engines.other_constants import asked_otherwise
 from tests.engines.questions import plans
 from tests.engines.test_answers import many
 
+Ask = Callable[[Question], Question]
 
-def documents(protocol: str, sites: int) -> tuple[dame.Plan, list[dict], Estimate]:
+
+def as_it_is(question: Question) -> Question:
+    """The question of today's constants."""
+    return question
+
+
+def documents(protocol: str, sites: int, ask: Ask = as_it_is) -> tuple[dame.Plan, list[dict], Estimate]:
     """The tallies of a whole study at several sites, and the estimate."""
     plan, crowd = plans(900)[protocol], many(900)
     parts = [crowd.chosen(np.arange(900) % sites == site) for site in range(sites)]
     listed: list[dict] = []
     step = step_after(plan, listed)
     while not isinstance(step, Estimate):
-        listed += [Asked.in_round(plan, step, seed=3).tally(part).to_json() for part in parts]
+        addressed = Addressed.in_slot(plan, ask(step), seed=3)
+        listed += [json.loads(json.dumps(addressed.tally(part).to_json())) for part in parts]
         step = step_after(plan, listed)
     return plan, listed, step
 
@@ -46,19 +59,84 @@ def test_first_question() -> None:
     assert step_after(plan, []) == dame.first(plan)
 
 
-def test_tallies_that_do_not_belong() -> None:
-    plan, listed, _ = documents("paper", 2)
-    with pytest.raises(Mismatch, match="2 of the tallies belong to no round"):
-        step_after(plan, listed[2:])
-    with pytest.raises(InvalidInput, match="names its question"):
-        step_after(plan, [{"reports": 1}])
+class TestWhatDoesNotBelong:
+    """Tallies that no study by this plan could have."""
+
+    def test_a_round_without_the_one_before(self) -> None:
+        plan, listed, _ = documents("paper", 2)
+        with pytest.raises(Mismatch, match="a tally of round 2 of target 'mean', but none of round 1"):
+            step_after(plan, listed[2:])
+
+    def test_two_questions_for_one_slot(self) -> None:
+        plan, listed, _ = documents("adaptive", 1)
+        _, others, _ = documents("adaptive", 1, asked_otherwise)
+        with pytest.raises(Mismatch, match="two different questions were asked in round 1"):
+            step_after(plan, [*listed, others[0]])
+
+    def test_a_slot_that_the_plan_has_not(self) -> None:
+        plan, listed, _ = documents("paper", 1)
+        for change in ({"target": "share"}, {"round": 2}):
+            strange = {**listed[1], "question": {**listed[1]["question"], **change}}
+            with pytest.raises(Mismatch, match="belongs to no round of this plan"):
+                step_after(plan, [*listed, strange])
+
+    @pytest.mark.parametrize("change", [{"study": "other"}, {"alpha": 1.6}, {"statistic": Value(low=-2.0).to_json()}])
+    def test_another_header(self, change: dict[str, object]) -> None:
+        plan, listed, _ = documents("paper", 1)
+        strange = [{**one, "question": {**one["question"], **change}} for one in listed]
+        with pytest.raises(Mismatch, match="tally 1 does not belong to round 1 of this plan"):
+            step_after(plan, strange)
+
+    def test_questions_of_another_protocol(self) -> None:
+        plan, _, _ = documents("paper", 1)
+        _, listed, _ = documents("duchi", 1)
+        with pytest.raises(Mismatch, match="are not those of paper"):
+            step_after(plan, listed)
+
+    def test_documents_that_are_no_tallies(self) -> None:
+        plan = plans(900)["paper"]
+        for wrong in ({"reports": 1}, [], None, {"question": "an id", "reports": [1], "sums": [[1]]}):
+            with pytest.raises(InvalidInput):
+                step_after(plan, [wrong])
 
 
-def test_a_changed_tally_asks_other_questions() -> None:
-    plan, listed, _ = documents("adaptive", 2)
-    changed = {**listed[0], "sums": [0 for _ in listed[0]["sums"]]}
-    with pytest.raises(Mismatch, match="missing or different"):
-        step_after(plan, [changed, *listed[1:]])
+class TestOtherConstants:
+    """What was asked is the question, whatever today's constants would ask."""
+
+    @pytest.mark.parametrize("protocol", ["adaptive", "paper", "duchi", "one-bit"])
+    @pytest.mark.parametrize("rounds", [1, 2, 9])
+    def test_a_study_that_began_under_others_finishes(self, protocol: str, rounds: int) -> None:
+        """Its first rounds ran under other constants; today's go on from there, and find the mean."""
+        plan, listed, estimate = documents(protocol, 2, _first(rounds))
+        asked = [tally_from(document).question for document in listed[::2]]
+        assert [question.round for question in asked] == list(range(len(plan.rounds)))
+        assert asked[0] != dame.first(plan)
+        _, _, undisturbed = documents(protocol, 1)
+        width = undisturbed.interval[1] - undisturbed.interval[0]
+        assert abs(estimate.value - undisturbed.value) < width
+        assert estimate.interval[0] <= many(900).means.mean() <= estimate.interval[1]
+
+    def test_no_earlier_question_is_worked_out_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        plan, listed, estimate = documents("adaptive", 1)
+        seen: list[int] = []
+        protocol = dame.protocols.protocol_named("adaptive")
+        ask = type(protocol).question
+        monkeypatch.setattr(
+            type(protocol), "question", lambda self, *given: seen.append(len(given[1])) or ask(self, *given)
+        )
+        assert step_after(plan, listed) == estimate
+        assert seen == []
+        step_after(plan, listed[:-1])
+        assert seen == [len(listed) - 1]
+
+    def test_a_changed_tally_asks_other_questions(self) -> None:
+        plan, listed, _ = documents("adaptive", 1)
+        none = {**listed[0], "sums": [[0] * len(sums) for sums in listed[0]["sums"]]}
+        assert step_after(plan, listed[:1]) != step_after(plan, [none])
+
+
+def _first(rounds: int) -> Ask:
+    return lambda question: asked_otherwise(question) if question.round < rounds else question
 
 
 def test_notes() -> None:
@@ -71,23 +149,23 @@ def test_notes() -> None:
 
 def test_tally_from() -> None:
     plan, listed, _ = documents("duchi", 1)
-    question = dame.first(plan)
-    assert tally_from({**listed[0], "files": 1}, question).to_json() == listed[0]
-    assert listed[0]["question"] == question_id(question)
-    with pytest.raises(InvalidInput):
-        tally_from({**listed[0], "strange": 1}, question)
-    with pytest.raises(InvalidInput):
-        tally_from([], question)
-    (played,) = play(plan, _Everybody(), seed=3)
-    assert played.tallies[0].to_json() == listed[0]
+    assert tally_from({**listed[0], "files": 1}).to_json() == listed[0]
+    assert listed[0]["question"] == dame.first(plan).to_json()
+    for wrong in ({**listed[0], "strange": 1}, []):
+        with pytest.raises(InvalidInput):
+            tally_from(wrong)
+    (outcome,) = carry_out(plan, _Everybody(), seed=3)
+    assert outcome.tallies[0].to_json() == listed[0]
 
 
 class _Everybody:
     """The least that an engine must be."""
 
-    def tallies(self, asked: list[Asked]) -> list[dame.Tally]:
-        return [one.tally(many(900)) for one in asked]
+    def tallies(self, addressed: Sequence[Addressed]) -> list[dame.Tally]:
+        return [one.tally(many(900)) for one in addressed]
 
 
-def test_questions_are_questions() -> None:
-    assert isinstance(step_after(plans(900)["adaptive"], []), Question)
+def test_a_question_for_another_slot_is_another_question() -> None:
+    plan = plans(900)["paper"]
+    question = dame.first(plan)
+    assert Addressed.in_slot(plan, question) != Addressed.in_slot(plan, replace(question, round=1))
