@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dame.audit.probe import WORD, Mechanism
-from dame.device.channels import Bits, Choice, Laplace, grid_point
+from dame.device.channels import Bits, Channel, Choice, Laplace, grid_point
 from dame.device.coins import Coins, SystemCoins, discrete_laplace
 from dame.device.exact import symmetric_threshold
 from dame.device.lenses import NOTHING, Bins, Reading, SizeClasses, Windows
@@ -171,6 +171,16 @@ def _paper_vote(alpha: float) -> Question:
 # --- what they do wrong
 
 
+def drawn_by(channel: Channel) -> Mechanism:
+    """The device's mechanism, with another channel than the question names."""
+
+    def mechanism(question: Question, person: Summary, coins: Coins) -> tuple[int, int]:
+        window = question.lens.draw_window(coins)
+        return window, channel.draw(question.lens.reading(person, window), coins)
+
+    return mechanism
+
+
 class _Paired:
     """Coins of which every second one repeats the one before it."""
 
@@ -198,7 +208,7 @@ def _four_votes(question: Question, person: Summary, coins: Coins) -> tuple[int,
 
 def _generous_keep(question: Question, person: Summary, coins: Coins) -> tuple[int, int]:
     """NOT PRIVATE: the budget is divided by five although six bits can differ."""
-    return 0, _bits_for_five(question.alpha, question.lens.bins).draw(question.lens.reading(person, 0), coins)
+    return drawn_by(_bits_for_five(question.alpha, question.lens.bins))(question, person, coins)
 
 
 @lru_cache

@@ -110,7 +110,7 @@ def telling_words(ends: Ends) -> Iterator[list[int]]:
     """Words for a draw with these ends: right below each end, at each end, at both extremes, and random ones."""
     most = max(map(len, ends))
     for place in range(most):
-        near = [word_ends[place % len(word_ends)] for word_ends in ends]
+        near = [(*word_ends, 0)[place % (len(word_ends) + 1)] for word_ends in ends]
         yield [max(end - 1, 0) for end in near]
         yield [min(end, WORD - 1) for end in near]
     yield [0] * len(ends)
