@@ -18,13 +18,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import dame
 from dame.client.signed import participant_name
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
+from dame.device.channels import Bits
+from dame.device.lenses import Bins
+from dame.device.parts import narrowed
 from dame.device.questions import TAG_BYTES, Question, question_from_json, question_tag
 from dame.device.reports import report_bytes
 from dame.service import auth
@@ -42,11 +46,11 @@ TURNS = 3
 def one_round_plan(bins: int = 64) -> dict[str, object]:
     """A plan whose first round is a vote of so many bins, which nearly everybody answers."""
     plan = dame.plan(users=10_000, alpha=1.0, sizes=dame.Sizes.parse("poisson:50"), protocol="paper", study="load")
-    document = json.loads(json.dumps(dame.plan_to_json(plan)))
-    vote, measure = document["rounds"]
-    vote.update(bins=bins, width=2 / bins, share=0.999999)
-    measure.update(share=1e-6)
-    return document
+    vote, measure = plan.rounds
+    lens = replace(narrowed(Bins, vote.lens), bins=bins, width=2 / bins)
+    channel = replace(narrowed(Bits, vote.channel), bins=bins)
+    rounds = (replace(vote, share=0.999999, lens=lens, channel=channel), replace(measure, share=1e-6))
+    return json.loads(json.dumps(dame.plan_to_json(replace(plan, rounds=rounds))))
 
 
 # --- the server process
@@ -214,7 +218,7 @@ class Study:
         while len(made) < count:
             some = self.studies.invite(self.study, min(count - len(made) + 10, 100_000))
             shares = self.study.plan.shares
-            made += [one for one in some if round_of("load", shares, participant_name(one)) == 0]
+            made += [one for one in some if slot_of("load", shares, participant_name(one)) == 0]
         return made[:count]
 
     def report(self) -> bytes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from dame.device.randomisers import OneBit
-from dame.estimates import estimate_from_reading, read_measure
-from dame.planning.plans import MeasureRound, Plan
+from dame.device import Bits
+from dame.estimates import estimate_from, read_window
+from dame.planning.plans import Plan
+from dame.planning.rounds import Round, mean_weight, moved, windows_around_zero
 from dame.protocols import register
 from dame.protocols.base import Protocol, forecast
 
@@ -16,34 +17,40 @@ class TwoLooks(Protocol):
 
     name = "two-looks"
     summary = "a bit of the whole range, then a bit of a narrower window; two rounds"
-    kinds = ((MeasureRound, MeasureRound),)
+    shapes = frozenset({("windows bits", "windows bits")})
 
     def plan(self, brief, **choices):
         """Two rounds of half of the people each."""
-        bit = OneBit.spending(brief.alpha)
+        bit = Bits.single(brief.alpha)
         error = math.sqrt(4 * bit.variance(0.5) / (brief.users / 2))
         spread = brief.sizes.expectation(lambda m: m**-0.5)  # a mean of m records has at most this deviation
         width = min(4 * error + 3 * spread, 2.0)
         looks = [
-            MeasureRound(name=name, share=0.5, half_width=half, cap=1.0, noise=bit, error_after=min(half * error, 1.0))
+            Round(
+                name=name,
+                share=0.5,
+                lens=windows_around_zero(half, cap=1.0),
+                channel=bit,
+                error_after=min(half * error, 1.0),
+            )
             for name, half in (("first look", 1.0), ("second look", width))
         ]
         mse = (width * error) ** 2
         return Plan(protocol=self.name, brief=brief, rounds=tuple(looks), forecast=forecast(brief, mse))
 
-    def question(self, plan, tallies):
+    def question(self, plan, history):
         """The same bit twice: around the middle, then around what the first answers say."""
-        centre = self._centre(plan, tallies[0]) if tallies and tallies[0].reports else 0.0
-        return plan.rounds[len(tallies)].ask(plan.brief, len(tallies), centre)
+        centre = self._look(plan, history[0]).value if history and history[0].reports else 0.0
+        look = plan.rounds[len(history)]
+        return look.ask(plan.brief, len(history), moved(look.lens, min(max(centre, -1.0), 1.0)))
 
-    def estimate(self, plan, tallies):
+    def estimate(self, plan, history):
         """The second look."""
-        last, users = tallies[-1], [tally.reports for tally in tallies]
-        return estimate_from_reading(read_measure(last, plan.rounds[1].gain(plan.brief, last.question)), users)
+        return estimate_from(self._look(plan, history[-1]), [tally.reports for tally in history])
 
-    def _centre(self, plan, tally):
-        reading = read_measure(tally, plan.rounds[0].gain(plan.brief, tally.question))
-        return min(max(reading.value, -1.0), 1.0)
+    def _look(self, plan, tally):
+        lens = tally.question.lens
+        return read_window(tally, lens, mean_weight(lens, plan.brief.sizes))
 
 
 register(TwoLooks())

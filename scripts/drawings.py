@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import random
 import sys
 from pathlib import Path
 
@@ -19,12 +20,14 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 import dame  # noqa: E402
-from dame.vectorised import crowd  # noqa: E402
-from dame.device.questions import Measure  # noqa: E402
-from dame.device.randomisers import OneBit, UnaryCode  # noqa: E402
-from dame.estimates import Estimate, to_units  # noqa: E402
+from dame.device import Bins, Bits, Question, Value, Window, Windows  # noqa: E402
+from dame.device.answering import respond  # noqa: E402
+from dame.device.coins import ReplayCoins  # noqa: E402
+from dame.estimates import to_units  # noqa: E402
 from dame.experiments import style  # noqa: E402
-from dame.populations.simulation import draw_tally  # noqa: E402
+from dame.monitoring import window_ends  # noqa: E402
+from dame.populations.simulation import simulate_once  # noqa: E402
+from dame.vectorised.lenses import read  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures"
 OURS, BLUE, GREEN, GREY, PALE = "#D55E00", "#0072B2", "#009E73", "#7F7F7F", "#DCE6F0"
@@ -35,6 +38,7 @@ def main() -> None:
     """Writes every drawing."""
     drawings = {
         "how-flow": flow,
+        "how-anatomy": anatomy,
         "how-vote": vote,
         "how-bit": bit,
         "how-rounds": rounds,
@@ -91,15 +95,54 @@ def flow() -> Figure:
     return figure
 
 
+def anatomy() -> Figure:
+    """From records to a report, with the numbers of one person: what each part of a question does."""
+    records = (52.0, 31.0, 47.0, 40.0)
+    lens = Windows(windows=(Window(-0.32, -2.0, 2.0), Window(-0.28, -2.0, 2.0)))
+    channel = Bits.single(1.0)
+    question = Question(
+        study="drawing", round=2, alpha=1.0, statistic=Value(low=0.0, high=120.0), lens=lens, channel=channel
+    )
+    person, words = question.statistic.summarise(records), random.Random(3).randbytes(16)
+    report = respond(question, person, ReplayCoins(words))
+    position, word = lens.position(person, report.window), int.from_bytes(words[8:], "big")
+    threshold = channel.threshold(position)
+    sent = report.encode(question)
+    sign = "<" if word < threshold else "≥"
+    columns = (
+        ("records", f"{', '.join(f'{record:g}' for record in records)}\nminutes"),
+        (
+            "statistic",
+            f"{len(records)} records,\nmean {person.mean:.3f}\non the scale −1 … 1".replace("mean -", "mean −"),
+        ),
+        ("lens", f"window {report.window} of 0, 1, by a coin:\nher place in it, from 0 to 1,\nis {position:.2f}"),
+        ("channel", f"a random word\n{word:016x}\n{sign} {threshold:016x}"),
+        ("report", f"window {report.window}, value {report.value}:\n{len(sent)} bytes\n{sent.hex()}"),
+    )
+    figure, axes = sheet(1.6)
+    width, gap = 1.16, 0.22
+    for place, (name, words_) in enumerate(columns):
+        x, ours = 0.06 + place * (width + gap), name == "report"
+        look = {"facecolor": "#FBE6DA", "edgecolor": OURS} if ours else {}
+        box(axes, x, 0.98, width, 0.46, name, **look)
+        axes.text(x + width / 2, 0.88, words_, ha="center", va="top", fontsize=6, linespacing=1.4)
+        if place:
+            arrow(axes, (x - gap + 0.02, 1.21), (x - 0.02, 1.21), color=OURS if ours else GREY)
+    edge = 0.06 + 4 * (width + gap) - gap / 2
+    axes.plot([edge, edge], [0.08, 1.55], ls=":", color="black", lw=1)
+    axes.text(edge - 0.05, 0.1, "on the device; the question says how", ha="right", fontsize=7, style="italic")
+    axes.text(edge + 0.05, 0.1, "all that leaves it", ha="left", fontsize=7, style="italic", color=OURS)
+    return figure
+
+
 def vote() -> Figure:
     """From marks to noisy bits to a tally that finds the mean."""
     bins, alpha, voters = 16, 1.0, 4000
-    code = UnaryCode.optimised(alpha)
-    question = dame.device.Vote(study="drawing", round=0, alpha=alpha, bins=bins, width=2 / bins, code=code)
+    channel, lens = Bits.optimised(alpha, bins), Bins(bins=bins, width=2 / bins)
     rng = np.random.default_rng(5)
     means = np.clip(rng.normal(0.22, 0.1, voters), -1, 1)
-    marked = crowd.ballots(question, np.ones(voters, dtype=np.int64), means)
-    yes, no = code.yes / 2**64, code.no / 2**64
+    marked = np.bincount(read(lens, np.ones(voters, dtype=np.int64), means).which, minlength=bins + 1)[:bins]
+    yes, no = channel.probability(1.0), channel.probability(0.0)
     figure = Figure(figsize=(WIDE, 2.3), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     _one_ballot(left, bins, yes, no)
@@ -136,8 +179,8 @@ def _one_ballot(axes: Axes, bins: int, yes: float, no: float) -> None:
 
 def bit() -> Figure:
     """The chance of a 1 against the mean: the same coin on a wide and on a narrow window."""
-    noise = OneBit.spending(1.0)
-    low, high = noise.low / 2**64, noise.high / 2**64
+    coin = Bits.single(1.0)
+    low, high = coin.probability(0.0), coin.probability(1.0)
     figure = Figure(figsize=(WIDE, 2.4), layout="constrained")
     whole, narrow = figure.subplots(1, 2, sharey=True)
     minutes = np.linspace(0, 120, 500)
@@ -160,22 +203,18 @@ def bit() -> Figure:
 
 
 def rounds() -> Figure:
-    """The windows of a study that was played: each is narrower, around a better centre."""
+    """The windows of a simulated study: each is narrower, around a better centre."""
     sizes, truth = dame.Sizes.parse("constant:400"), -0.27
     plan = dame.plan(users=30_000, alpha=1.0, sizes=sizes, bounds=(0, 120), study="drawing")
     people_ = dame.Population.synthetic(sizes, dame.parse_law(f"rademacher:{truth}"))
-    rng, tallies = np.random.default_rng(4), []
-    for group in people_.groups(plan.users, plan.shares, rng):
-        question = dame.next(plan, tallies)
-        assert not isinstance(question, Estimate)
-        tallies.append(draw_tally(question, group, rng))
-    estimate = dame.next(plan, tallies)
-    assert isinstance(estimate, Estimate)
+    outcome = simulate_once(plan, people_, np.random.default_rng(4))
+    tallies, estimate = outcome.tallies, outcome.estimate
     figure = Figure(figsize=(WIDE, 2.2), layout="constrained")
     axes = figure.subplots()
     last = len(tallies)
     for row, (round_, tally) in enumerate(zip(plan.rounds, tallies, strict=True)):
-        left, right = _window(tally.question)
+        seen = window_ends(plan.brief, tally.question)  # bins are everywhere
+        left, right = (0.0, 120.0) if seen is None else (seen.low, seen.high)
         axes.barh(last - row, right - left, left=left, height=0.5, color=PALE, edgecolor=BLUE, lw=0.8)
         axes.text(-2, last - row, f"{round_.name}, {tally.reports:,} people", ha="right", va="center", fontsize=7)
     low, high = estimate.interval
@@ -188,16 +227,6 @@ def rounds() -> Figure:
     axes.set_xlabel("minutes; what each round looks at")
     axes.legend(loc="lower right")
     return figure
-
-
-def _window(question) -> tuple[float, float]:
-    if not isinstance(question, Measure):
-        return 0.0, 120.0
-    # One person's window with 400 records: z runs from left to right, 20 times as fast as her mean.
-    weight = max(math.sqrt(min(400, question.cap or math.inf)), question.least_weight)
-    ends = (question.centre + end / weight for end in (question.left, question.right))
-    low, high = (to_units(min(max(end, -1.0), 1.0), 0, 120) for end in ends)
-    return low, high
 
 
 def odds() -> Figure:

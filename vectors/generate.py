@@ -8,50 +8,64 @@ from pathlib import Path
 
 from dame.device.questions import Question
 from vectors import device_scripts as device
-from vectors import part_scripts, place_scripts
+from vectors.bin_scripts import bin_answers, bin_questions, bin_refusals
+from vectors.channel_scripts import channel_refusals
 from vectors.outcomes import Document
-from vectors.study_scripts import plans, study_document
+from vectors.people import bad_answers
+from vectors.segment_scripts import segment_answers, segment_questions
+from vectors.size_class_scripts import size_class_answers, size_class_questions, size_class_refusals
+from vectors.study_plans import plans
+from vectors.study_scripts import plan_script, study_document
+from vectors.window_scripts import window_answers, window_questions, window_refusals
 
 FOLDER = Path(__file__).parent / "v1"
+LENSES = {
+    "bins": (bin_questions(), bin_answers),
+    "size-classes": (size_class_questions(), size_class_answers),
+    "windows": (window_questions(), window_answers),
+    "segments": (segment_questions(), segment_answers),
+}
+"""For each lens (and for windows that are segments): its questions by channel, and the script of answers."""
+
+
+def all_questions() -> dict[str, Question]:
+    """Every question that is answered in the scripts, by a name of its own."""
+    return {
+        f"{lens}-{channel}-{name}": question
+        for lens, (by_channel, _) in LENSES.items()
+        for channel, questions in by_channel.items()
+        for name, question in questions.items()
+    }
 
 
 def documents() -> dict[str, Document]:
     """All vectors by file name."""
-    votes, bits, laplace = device.vote_questions(), device.bit_questions(), device.laplace_questions()
-    answers = {
-        "answers-vote": (votes, [*device.vote_answers(), *device.bad_answers("paper")]),
-        "answers-one-bit": (bits, [*device.bit_answers(), *device.bad_answers("window")]),
-        "answers-laplace": (laplace, [*device.laplace_answers(), *device.bad_answers("fine")]),
-    }
-    sizes = device.size_questions()
-    size_votes = [*device.size_vote_refusals(), *device.size_answers(), *device.report_script(sizes)]
-    places = place_scripts.place_questions()
-    place_votes = [
-        *place_scripts.place_vote_documents(),
-        *place_scripts.place_answers(),
-        *device.bad_answers("two"),
-        *device.report_script(places),
-    ]
-    parts = part_scripts.part_questions()
-    part_measures = [
-        *part_scripts.part_measure_documents(),
-        *part_scripts.part_answers(),
-        *device.bad_answers("two"),
-        *device.report_script(parts),
-    ]
-    everything = device.all_questions()
+    everything = all_questions()
+    merges = device.merge_script(everything["windows-bits-dithered"], everything["size-classes-choice-four"])
     scripts: dict[str, Document] = {
         "records": _document({}, device.record_script()),
-        "questions": _document({}, device.question_script()),
-        **{name: _document(questions, operations) for name, (questions, operations) in answers.items()},
-        "answers-size-vote": _document(sizes, size_votes),
-        "answers-place-vote": _document(places, place_votes),
-        "answers-part-measure": _document(parts, part_measures),
-        "reports": _document(everything, device.report_script(everything)),
-        "rounds": _document({}, device.round_script()),
+        "questions": _document({}, device.identity_script(list(everything.values()))),
+        "refusals": _document({}, _refusals(everything["bins-bits-paper"])),
+        **_answers(),
+        "reports": _document(everything, [*device.report_script(everything), *merges]),
+        "slots": _document({}, device.slot_script()),
+        "plans": _document({}, plan_script(list(plans().values()))),
         **{f"study-{name}": study_document(name, plan) for name, plan in plans().items()},
     }
     return {f"{name}.json": {"format": "dame-vectors", "version": 1, **script} for name, script in scripts.items()}
+
+
+def _refusals(question: Question) -> list[Document]:
+    lenses = [*bin_refusals(), *size_class_refusals(), *window_refusals()]
+    return device.refusal_script([*device.header_refusals(question), *lenses, *channel_refusals()])
+
+
+def _answers() -> dict[str, Document]:
+    return {
+        f"answers-{lens}-{channel}": _document(questions, [*answers(channel), *bad_answers(min(questions))])
+        for lens, (by_channel, answers) in LENSES.items()
+        for channel, questions in by_channel.items()
+    }
 
 
 def _document(questions: dict[str, Question], operations: list[Document]) -> Document:
@@ -59,13 +73,21 @@ def _document(questions: dict[str, Question], operations: list[Document]) -> Doc
 
 
 def text_of(document: Document) -> str:
-    """The text of a file: ASCII, one operation a line, so that differences are easy to see."""
-    plain = {key: value for key, value in document.items() if key != "operations"}
-    head = json.dumps(plain, indent=1, allow_nan=False)[:-2]
-    operations = document["operations"]
-    assert isinstance(operations, list)
-    lines = ",\n".join(f"  {json.dumps(operation, allow_nan=False)}" for operation in operations)
-    return f'{head},\n "operations": [\n{lines}\n ]\n}}\n'
+    """The text of a file: ASCII, one question and one operation a line, so that differences are easy to see."""
+    fields = [f" {json.dumps(key)}: {_block(value)}" for key, value in document.items()]
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _block(value: object) -> str:
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(f"  {_line(item)}" for item in value) + "\n ]"
+    if isinstance(value, dict) and value:
+        return "{\n" + ",\n".join(f"  {json.dumps(key)}: {_line(item)}" for key, item in value.items()) + "\n }"
+    return _line(value)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def main(folder: Path) -> None:

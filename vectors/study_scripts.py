@@ -4,161 +4,142 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
-from dame.audit.cases import outcomes
-from dame.device.questions import Measure, Question
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
-from dame.device.reports import value_range
+from dame.device.parts import narrowed
+from dame.device.questions import Question
+from dame.device.statistics import Value
 from dame.estimates import Estimate
 from dame.planning.codec import plan_to_json
-from dame.planning.plans import Brief, Forecast, MeasureRound, Plan, VoteRound
+from dame.planning.plans import Plan
 from dame.protocols import next as next_step
-from dame.sizes import Sizes
 from dame.tally import Tally
-from vectors.outcomes import (
-    Document,
-    answer_operation,
-    merge_outcome,
-    next_outcome,
-    outcome,
-    plan_outcome,
-    tally_outcome,
-)
+from vectors.collecting import merge_operation, next_operation, plan_operation, tally_operation, tally_outcome
+from vectors.outcomes import Document, answer_operation
+from vectors.spoilt import lacking
 
 PEOPLE = 24
 """People in each round."""
-FORECAST = Forecast(
-    predicted_rmse=0.125, predicted_rmse_with_failures=0.25, failure_probability=0.0625, limit_mse=0.001,
-    lower_bound=1e-7, upper_bound=4.0,
-)  # fmt: skip
-
-
-def plans() -> dict[str, Plan]:
-    """A plan of each protocol, fixed by hand: the arithmetic of planners is no part of the vectors."""
-    brief = Brief(users=48, alpha=1.0, sizes=Sizes.parse("uniform:1:6"), low=0.0, high=8.0, study="vectors-study")
-    strong = Brief(users=72, alpha=3.0, sizes=Sizes.parse("two-point:2:9:0.5"), study="vectors-adaptive")
-    vote = VoteRound(
-        name="locate", share=0.5, bins=7, width=0.3, neighbours=1, min_size=2, voters=5 / 6,
-        code=UnaryCode.symmetric(1.0, marks=3),
-    )  # fmt: skip
-    window = MeasureRound(name="measure", share=0.5, half_width=1.4, cap=2.0, noise=DiscreteLaplace.spending(1.0))
-    details = {"m_tilde": 2, "tau": 0.15, "bins": 7, "phi": 0.75}
-    whole = MeasureRound(name="measure", share=1.0, half_width=1.0, cap=1.0, noise=DiscreteLaplace.spending(1.0))
-    bit = MeasureRound(name="measure", share=1.0, half_width=1.0, cap=1.0, noise=OneBit.spending(1.0))
-    return {
-        "paper": Plan(
-            protocol="paper", brief=brief, rounds=(vote, window), forecast=FORECAST, details=details, notes=("a note",)
-        ),
-        "kent": Plan(protocol="kent", brief=brief, rounds=(vote, window), forecast=FORECAST, details=details),
-        "duchi": Plan(protocol="duchi", brief=brief, rounds=(whole,), forecast=FORECAST),
-        "one-bit": Plan(protocol="one-bit", brief=brief, rounds=(bit,), forecast=FORECAST),
-        "adaptive": Plan(
-            protocol="adaptive", brief=strong, rounds=_adaptive_rounds(), forecast=FORECAST,
-            details={"frontier_ratio": 2.5},
-        ),
-    }  # fmt: skip
-
-
-def _adaptive_rounds() -> tuple[VoteRound | MeasureRound, ...]:
-    bits = OneBit.spending(3.0)
-    return (
-        VoteRound(
-            name="locate", share=0.25, bins=6, width=0.35, neighbours=0, min_size=9, voters=0.5,
-            code=UnaryCode.optimised(3.0),
-        ),
-        MeasureRound(
-            name="refine", share=0.25, half_width=2.5, cap=None, fitted=True, error_after=0.1, noise=bits,
-        ),
-        MeasureRound(
-            name="finish", share=0.5, half_width=1.5, cap=9.0, fitted=True, dither=0.2, error_after=0.05, noise=bits,
-        ),
-    )  # fmt: skip
+EXTREMES = 5
+"""Reports in each window, where everybody says the same."""
 
 
 def study_document(name: str, plan: Plan) -> Document:
     """The script of one study, from its plan to its estimate."""
     document = plan_to_json(plan)
-    operations: list[Document] = [{"op": "plan", "document": document, "expect": plan_outcome(document)}]
     questions: dict[str, object] = {}
+    operations: list[Document] = []
     tallies: list[Tally] = []
     while not isinstance(step := next_step(plan, tallies), Estimate):
         label = f"round-{len(tallies) + 1}"
         questions[label] = step.to_json()
         operations.append(_next(name, document, tallies))
         answers = _answers(label, step, 100 * len(tallies))
-        reports = [str(answer["expect"]["report"]) for answer in answers]  # type: ignore[index]
-        operations += [*answers, _tally(label, step, reports), _merge(label, step, reports)]
-        tallies.append(Tally.from_json(tally_outcome(step, list(map(bytes.fromhex, reports)))["tally"], step))
-    operations += [_next(name, document, tallies), *_extreme_steps(name, plan), *_bad_steps(name, document, tallies)]
+        reports = [bytes.fromhex(str(answer["expect"]["report"])) for answer in answers]  # type: ignore[index]
+        operations += [*answers, *_collected(label, step, reports)]
+        tallies.append(_tally(step, reports))
+    operations += [
+        _next(name, document, tallies),
+        *_extreme_steps(name, plan),
+        *_wrong_steps(name, document, tallies),
+    ]
     return {"questions": questions, "plans": {name: document}, "operations": operations}
 
 
 def _answers(label: str, question: Question, first_seed: int) -> list[Document]:
     source = random.Random(first_seed)
+    value = narrowed(Value, question.statistic)
+    middle, reach = value.low + 0.6 * (value.high - value.low), 0.3 * (value.high - value.low)
     answers = []
     for seed in range(first_seed, first_seed + PEOPLE):
         size = source.choice((1, 2, 9))
-        middle = question.low + 0.6 * (question.high - question.low)
-        reach = 0.3 * (question.high - question.low)
         records = [round(middle + reach * (2 * source.random() - 1), 3) for _ in range(size)]
         answers.append(answer_operation(label, question, records, seed))
     return answers
 
 
-def _tally(label: str, question: Question, reports: Sequence[str]) -> Document:
-    mixed = [*reports, reports[0][:-2], "00" * 8 + reports[0][16:]]
-    expect = tally_outcome(question, list(map(bytes.fromhex, mixed)))
-    return {"op": "tally", "question": label, "reports": mixed, "expect": expect}
-
-
-def _merge(label: str, question: Question, reports: Sequence[str]) -> Document:
+def _collected(label: str, question: Question, reports: Sequence[bytes]) -> list[Document]:
+    """The tally of the reports and two that are refused; and the same reports, tallied in three places."""
     halves = [reports[: PEOPLE // 2], reports[PEOPLE // 2 :], []]
-    parts = [tally_outcome(question, list(map(bytes.fromhex, half)))["tally"] for half in halves]
-    return {"op": "merge", "question": label, "tallies": parts, "expect": merge_outcome(question, parts)}
+    return [
+        tally_operation(label, question, [*reports, reports[0][:-1], bytes(8) + reports[0][8:]]),
+        merge_operation([_tally(question, half).to_json() for half in halves]),
+    ]
+
+
+def _tally(question: Question, reports: Sequence[bytes]) -> Tally:
+    return Tally.from_json(tally_outcome(question, reports)["tally"])
 
 
 def _next(name: str, plan: Document, tallies: Sequence[Tally]) -> Document:
-    documents = [tally.to_json() for tally in tallies]
-    return _next_of(name, plan, documents)
+    return next_operation(name, plan, [tally.to_json() for tally in tallies])
 
 
-def _next_of(name: str, plan: Document, documents: Sequence[object]) -> Document:
-    expect = outcome(lambda: next_outcome(plan, documents))
-    return {"op": "next", "plan": name, "tallies": list(documents), "expect": expect}
+# --- what can happen
 
 
 def _extreme_steps(name: str, plan: Plan) -> list[Document]:
-    """Studies in which every round goes to an extreme: nobody answers, or all reports lie at one end."""
+    """Studies in which every round goes to an extreme: nobody answers, or all say the same."""
     steps = []
     for choice in range(4):
         tallies: list[Tally] = []
         while not isinstance(question := next_step(plan, tallies), Estimate):
-            extremes = _extreme_tallies(question)
-            tallies.append(extremes[choice % len(extremes)])
-            steps.append(_next(name, plan_to_json(plan), tallies))
+            tallies.append(extreme_tallies(question)[choice])
+            if len(tallies) < len(plan.rounds):
+                steps.append(_next(name, plan_to_json(plan), tallies))
+        steps.append(_next(name, plan_to_json(plan), tallies))
     return steps
 
 
-def _extreme_tallies(question: Question) -> list[Tally]:
-    if not isinstance(question, Measure) or isinstance(question.noise, OneBit):
-        return [tally for _, tally in outcomes(question)]
-    ends = [Tally(question=question, reports=5, sums=(5 * end, 5 * end * end)) for end in value_range(question)]
-    return [Tally.zero(question), *ends]
+def extreme_tallies(question: Question) -> list[Tally]:
+    """Nobody answers; or everybody says the smallest value, the largest, or one in the middle."""
+    low, high = question.channel.values
+    entries = [question.channel.entries(value) for value in (low, high, (low + high + 1) // 2)]
+    all_alike = [[(EXTREMES, [EXTREMES * entry for entry in each])] * question.lens.window_count for each in entries]
+    return [Tally.zero(question), *(Tally.of(question, windows) for windows in all_alike)]
 
 
-def _bad_steps(name: str, plan: Document, tallies: Sequence[Tally]) -> list[Document]:
-    """Tallies that do not belong, cannot be, or are too many; and plans that cannot be read."""
+# --- what must be refused
+
+
+def _wrong_steps(name: str, plan: Document, tallies: Sequence[Tally]) -> list[Document]:
+    """Tallies of other studies, in another order, that cannot be, or are too many."""
     good = [tally.to_json() for tally in tallies]
-    first = good[0]
-    swapped = [first | {"question": "0" * 64}]
-    impossible = [first | {"sums": [10**9] * len(tallies[0].sums)}]
-    short = [first | {"sums": []}]
-    wrong = [swapped, impossible, short, [first | {"reports": -1}], [{}], [[]], [*good, good[-1]]]
-    broken = [
-        plan | {"alpha": 64.0}, plan | {"rounds": []}, plan | {"protocol": "guess"}, plan | {"version": 2},
-        plan | {"sizes": "nonsense:1"}, plan | {"extra": 1}, plan | {"bounds": [1.0, 0.0]}, {},
+    first, asked = good[0], tallies[0].question
+    others = [
+        replace(asked, study="another"), replace(asked, target="another"), replace(asked, round=asked.round + 1),
+        replace(asked, alpha=asked.alpha * 2), replace(asked, statistic=Value(low=0.0, high=7.0)),
     ]  # fmt: skip
-    return [
-        *(_next_of(name, plan, documents) for documents in wrong),
-        *({"op": "plan", "document": one, "expect": outcome(lambda d=one: plan_outcome(d))} for one in broken),
-    ]
+    wrong: list[list[object]] = [
+        *([first | {"question": other.to_json()}] for other in others),
+        [first | {"question": "0" * 64}], [first | {"sums": [[10**9]] * len(tallies[0].windows)}],
+        [first | {"reports": []}], [{}], [[]], [*good, good[-1]],
+    ]  # fmt: skip
+    if len(good) > 1:
+        wrong += [good[1:], [good[0], good[0]]]
+    return [next_operation(name, plan, documents) for documents in wrong]
+
+
+def plan_script(plans: Sequence[Plan]) -> list[Document]:
+    """Plans that are read and written again, and plans that must be refused."""
+    documents = [plan_to_json(plan) for plan in plans]
+    last = documents[0]["rounds"][-1]  # type: ignore[index]
+    # One round more than a protocol has, and of a kind that `adaptive` has not.
+    longer = [document | {"rounds": [*document["rounds"], last]} for document in documents]  # type: ignore[misc]
+    wrong = [*_wrong_plans(documents[0]), *longer]
+    return [plan_operation(document) for document in (*documents, *wrong, {}, [], "paper", None)]
+
+
+def _wrong_plans(plan: Document) -> list[Document]:
+    changes: list[Document] = [
+        {"alpha": 64.0}, {"protocol": "guess"}, {"protocol": None}, {"version": 2}, {"protocol_version": 2},
+        {"protocol_version": 0}, {"protocol_version": "1"}, {"sizes": "nonsense:1"}, {"sizes": "counts:/etc/hosts"},
+        {"extra": 1}, {"bounds": [1.0, 0.0]}, {"rounds": []}, {"rounds": [{}]}, {"rounds": None}, {"users": 0},
+        {"target": ""}, {"between_sd": "much"}, {"weights": "none"}, {"frontier_ratio": 2.5},
+    ]  # fmt: skip
+    rounds = plan["rounds"]
+    assert isinstance(rounds, list)
+    spoilt: list[Document] = [{"share": 0.0}, {"lens": {"kind": "stripe"}}, {"channel": None}, {"half_width": 1.0}]
+    first = [[rounds[0] | change, *rounds[1:]] for change in spoilt]
+    asked = list(plan).index("predicted_rmse")  # what comes after it is a forecast, notes and figures
+    return [*(plan | change for change in changes), *(plan | {"rounds": one} for one in first), *lacking(plan)[:asked]]

@@ -144,10 +144,10 @@ def measure(effort: Effort, data: Path | None, say: Callable[[str], None] = lamb
 
 
 def synthetic_rows(effort: Effort, spec: str, alpha_text: str) -> Iterator[Row]:
-    """Ours and all peers for one law of sizes."""
+    """Ours and all peers for one distribution of sizes."""
     alpha, sizes, rng = ALPHAS[alpha_text], dame.Sizes.parse(spec), np.random.default_rng(1)
-    crowds = [scenes.synthetic(rng, sizes, law, effort.drawn) for law in scenes.LAWS]
-    peers = {peer: worst_risk(peer, crowds, alpha, effort, rng) for peer in PEERS if usable(peer.package)}
+    populations = [scenes.synthetic(rng, sizes, each, effort.drawn) for each in scenes.DISTRIBUTIONS]
+    peers = {peer: worst_risk(peer, populations, alpha, effort, rng) for peer in PEERS if usable(peer.package)}
     needed = {name: people_needed(sizes, alpha, name) for name in OURS} if effort.people else {}
     for users in effort.users:
         setting = f"{spec}, α = {alpha_text}, n = {users:.0e}".replace("e+0", "e")
@@ -172,20 +172,20 @@ def synthetic_rows(effort: Effort, spec: str, alpha_text: str) -> Iterator[Row]:
             else:
                 yield missing("accuracy", setting, peer.title)
         if usable("opendp"):
-            yield row(CENTRAL, *central_risk(crowds, alpha, users))
+            yield row(CENTRAL, *central_risk(populations, alpha, users))
         else:
             yield missing("accuracy", setting, CENTRAL)
 
 
-def worst_risk(peer: Peer, crowds: list[Users], alpha: float, effort: Effort, rng: Generator) -> Risk:
-    """The risk at the law that is worst for a peer (with many users a bias counts most)."""
+def worst_risk(peer: Peer, populations: list[Users], alpha: float, effort: Effort, rng: Generator) -> Risk:
+    """The risk at the distribution that is worst for a peer (with many users a bias counts most)."""
     count = effort.called if peer.package else effort.drawn
-    risks = [risk_of(peer, first(users, count), alpha, rng) for users in crowds]
+    risks = [risk_of(peer, first(users, count), alpha, rng) for users in populations]
     return Risk(variance=max(risk.variance for risk in risks), bias=max(abs(risk.bias) for risk in risks))
 
 
 def risk_of(peer: Peer, users: Users, alpha: float, rng: Generator) -> Risk:
-    """The risk on these users, or on the law that they come from."""
+    """The risk on these users, or on the distribution that they come from."""
     bias = float(np.mean(peer.aim(users)) - np.mean(users.means))
     if not users.fixed:
         return Risk(variance=float(np.var(peer.scores(rng, users, alpha))), bias=bias)
@@ -203,9 +203,9 @@ def first(users: Users, count: int) -> Users:
 
 
 def our_risk(sizes: dame.Sizes, alpha: float, users: int, protocol: str, repetitions: int) -> float:
-    """The worst measured risk of a protocol over the laws."""
+    """The worst measured risk of a protocol over the distributions."""
     plan = dame.plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol)
-    populations = [dame.Population.synthetic(sizes, dame.parse_law(law)) for law in scenes.LAWS]
+    populations = [dame.Population.synthetic(sizes, dame.parse_law(each)) for each in scenes.DISTRIBUTIONS]
     return max(dame.simulate(plan, population, repetitions, seed=7).mse for population in populations)
 
 
@@ -219,10 +219,10 @@ def people_needed(sizes: dame.Sizes, alpha: float, protocol: str, **choices: flo
         return math.inf
 
 
-def central_risk(crowds: list[Users], alpha: float, users: int, calls: int = 50) -> tuple[float, float]:
+def central_risk(populations: list[Users], alpha: float, users: int, calls: int = 50) -> tuple[float, float]:
     """The risk of a noisy mean by a trusted collector: spread of the users' means, and noise measured over calls."""
-    spread = 0.0 if crowds[0].fixed else max(float(np.var(crowd.means)) for crowd in crowds)
-    values = np.resize(crowds[0].means, users)
+    spread = 0.0 if populations[0].fixed else max(float(np.var(each.means)) for each in populations)
+    values = np.resize(populations[0].means, users)
     noise = float(np.var([packages.opendp_central_mean(values, alpha) for _ in range(calls)], ddof=1))
     people = spread / TARGET**2
     # spread/n + noise·(users/n)² = target², solved for n.

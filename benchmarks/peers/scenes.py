@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 import dame
 
 SIZES = ("poisson:5", "poisson:500", "zipf:1.5:10000", "two-point:100000:1000000:0.5")
-LAWS = ("rademacher:0", "rademacher:0.37", "two-point:-1:0.3:0.8")
-"""The law of the limit, one off the middle, and a skewed one; a risk is the worst over them."""
+DISTRIBUTIONS = ("rademacher:0", "rademacher:0.37", "two-point:-1:0.3:0.8")
+"""That of the limit, one off the middle, and a skewed one; a risk is the worst over them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Users:
     """Some users: the size and the mean of each, and one record that was picked at random.
 
-    `fixed` users are the whole population: the mean of their means is the truth. Others stand for the law that they
-    were drawn from.
+    `fixed` users are the whole population: the mean of their means is the truth. Others stand for the distribution that
+    they were drawn from.
     """
 
     sizes: NDArray[np.int64]
@@ -33,7 +33,7 @@ class Users:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RealTable:
-    """A table of real records: its users, their sizes as a law, and the spread between them."""
+    """A table of real records: its users, their sizes as a distribution, and the spread between them."""
 
     name: str
     users: Users
@@ -41,12 +41,12 @@ class RealTable:
     between_sd: float
 
 
-def synthetic(rng: Generator, sizes: dame.Sizes, law: str, count: int) -> Users:
-    """Fresh users of one law."""
-    law_ = dame.parse_law(law)
+def synthetic(rng: Generator, sizes: dame.Sizes, distribution: str, count: int) -> Users:
+    """Fresh users whose records have one distribution."""
+    records = dame.parse_law(distribution)
     drawn = sizes.sample(rng, count)
     one = np.ones(count, dtype=np.int64)
-    return Users(sizes=drawn, means=law_.user_means(rng, drawn), records=law_.user_means(rng, one))
+    return Users(sizes=drawn, means=records.user_means(rng, drawn), records=records.user_means(rng, one))
 
 
 def real_tables(folder: Path) -> list[RealTable]:
@@ -68,12 +68,12 @@ def _read(path: Path) -> RealTable:
     records = np.empty(len(sizes))
     records[user[shuffled]] = values[shuffled]
     counts, users = np.unique(sizes, return_counts=True)
-    law = dame.Sizes.from_weights(dict(zip(counts.tolist(), users.astype(float).tolist(), strict=True)))
+    observed = dame.Sizes.from_weights(dict(zip(counts.tolist(), users.astype(float).tolist(), strict=True)))
     spread = _between_sd(sizes, means, np.bincount(user, values**2) / sizes)
     return RealTable(
         name=path.stem,
         users=Users(sizes=sizes.astype(np.int64), means=means, records=records, fixed=True),
-        sizes=law,
+        sizes=observed,
         between_sd=spread,
     )
 

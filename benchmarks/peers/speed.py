@@ -24,9 +24,15 @@ from benchmarks.coins import BINS, NO, YES, best_seconds, plain_count, plain_rep
 from benchmarks.peers import packages
 from benchmarks.peers.installed import MISSING, is_installed
 from benchmarks.peers.rows import Row
-from dame.vectorised import edge
-from dame.vectorised import FastWords, SecureWords, count_votes, vote_matrix
+<<<<<<< HEAD
 from dame.device import UnaryCode, Vote
+from dame.vectorised import FastWords, SecureWords, count_votes, edge, vote_matrix
+=======
+from dame.device import Bins, Bits, Question
+from dame.vectorised.reports import answer_many, report_totals
+from dame.vectorised.unary import count_votes, vote_matrix
+from dame.vectorised.words import FastWords, SecureWords, Words
+>>>>>>> 16eae7a98cb5dad0da428705fad7bd5da4dcbf8c
 
 ALPHA = 1.0
 RANDOMISE, COUNT, REPORTS = (
@@ -117,9 +123,15 @@ def processor_seconds(runs: list[Callable[[], object]], turns: int) -> list[floa
     return [min(times) for times in zip(*([once(run) for run in runs] for _ in range(turns)), strict=True)]
 
 
-def vote() -> Vote:
+def vote(bins: int = BINS) -> Question:
     """The question that everybody answers."""
-    return Vote(study="s", round=0, alpha=ALPHA, bins=BINS, width=2 / BINS, code=UnaryCode.optimised(ALPHA))
+    lens = Bins(bins=bins, width=2 / bins)
+    return Question(study="s", round=0, alpha=ALPHA, lens=lens, channel=Bits.optimised(ALPHA, bins))
+
+
+def tallied(question: Question, sizes: np.ndarray, means: np.ndarray, words: Words | None = None) -> dame.Tally:
+    """Everybody's report is made as bytes, and all of them are checked and added up."""
+    return dame.Tally.of(question, report_totals(question, answer_many(question, sizes, means, words)))
 
 
 def vote_entries(effort: Effort) -> Iterator[Entry]:
@@ -174,7 +186,7 @@ def edge_entries(effort: Effort, rng: np.random.Generator, secure: SecureWords, 
             job=REPORTS,
             name=name,
             users=effort.users,
-            run=lambda words=words: edge.tally_reports(question, edge.answer_many(question, sizes, means, words)),
+            run=lambda words=words: tallied(question, sizes, means, words),
         )
     yield Entry(
         job=REPORTS,
@@ -200,7 +212,7 @@ def plain_bins(means: np.ndarray) -> np.ndarray:
     return np.clip(((means + 1) * (BINS / 2)).astype(np.int64), 0, BINS - 1)
 
 
-def device_votes(question: Vote, means: np.ndarray) -> dame.Tally:
+def device_votes(question: Question, means: np.ndarray) -> dame.Tally:
     """Each person's device answers from one record, and the collector decodes and adds."""
     tally = dame.Tally.zero(question)
     for mean in means.tolist():
@@ -221,7 +233,7 @@ def number_entries(effort: Effort) -> Iterator[Entry]:
             job=NUMBER,
             name=name,
             users=effort.users,
-            run=lambda words=words: edge.tally_reports(question, edge.answer_many(question, one, means, words)),
+            run=lambda words=words: tallied(question, one, means, words),
         )
     yield Entry(
         job=NUMBER, name=DEVICE, users=len(few), run=lambda: [dame.device.answer(question, [x]) for x in few.tolist()]
@@ -253,12 +265,12 @@ def growth(effort: Effort) -> Iterator[Row]:
     many = effort.users
     means = np.random.default_rng(3).random(many) * 2 - 1
     sizes = np.full(many, 9)
-    wide = Vote(study="s", round=0, alpha=ALPHA, bins=10 * BINS, width=2 / (10 * BINS), code=UnaryCode.optimised(ALPHA))
+    wide = vote(10 * BINS)
     records = np.random.default_rng(4).random(100_000).tolist()
     few = many // 10
 
-    def batch(asked: Vote, count: int) -> Callable[[], object]:
-        return lambda: edge.tally_reports(asked, edge.answer_many(asked, sizes[:count], means[:count]))
+    def batch(asked: Question, count: int) -> Callable[[], object]:
+        return lambda: tallied(asked, sizes[:count], means[:count])
 
     for what, small, large in (
         ("n: ten times the users (batch, reports and tally)", batch(question, few), batch(question, many)),

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from dame import device
     from dame.errors import DameError, InvalidInput
     from dame.estimates import Estimate
-    from dame.populations.distributions import parse_law
     from dame.planning.codec import plan_to_json
     from dame.planning.plans import Plan
+    from dame.populations.distributions import parse_law
     from dame.populations.population import Population
-    from dame.protocols import first, next, plan, plan_from_json
     from dame.populations.simulation import Simulation, run, simulate
+    from dame.protocols import first, next, plan, plan_from_json
     from dame.sizes import Sizes
     from dame.tally import Tally
 

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 from dame.device.channels import Bits, Channel, Laplace
 from dame.device.lenses import Windows
-from dame.errors import InvalidInput
+from dame.errors import InvalidInput, Mismatch
 from dame.tally import Tally
 
 LEVEL = 0.95
@@ -73,6 +73,8 @@ def read_window(tally: Tally, lens: Windows, gain: float) -> Measured:
     centre), whatever the sizes. This is equation (hat theta) of the paper, in which sqrt(m̃) - E sqrt(m ∧ m̃) stands as
     a sum over M.
     """
+    if lens.window_count > 1:
+        raise Mismatch(f"a single window was expected here, not {lens.window_count}")
     ((centre, left, right),) = lens.windows
     debias = tally.question.channel.debias
 

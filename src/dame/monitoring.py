@@ -1,23 +1,24 @@
-"""What can be watched while a study runs: the histogram behind a vote with the place that it elected, and windows.
+"""What can be watched while a study runs: the histogram behind a vote with the bins that it elected, and windows.
 
-Everything here is in the study's own units, and follows from tallies and questions: pure functions for any shell.
+Everything here is in the study's own units, and follows from tallies and questions: pure functions for any shell. A
+lens has a picture if a function is registered for its type; any other has none.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 
-from dame.vectorised.crowd import mean_weight
-from dame.device.questions import Measure, PartMeasure, PlaceVote, SizeVote, Vote
+from dame.device.lenses import Bins, Lens, Windows
+from dame.device.questions import Question
 from dame.estimates import to_units
-from dame.planning.plans import Brief, Plan, SizeRound, VoteRound
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.planning.rounds import mean_weight
 from dame.protocols import protocol_named
-from dame.protocols.adaptive import Adaptive
-from dame.protocols.adaptive.locate import PAIR
-from dame.protocols.location import window_totals
+from dame.protocols.location import voting_share, window_totals
 from dame.tally import Tally
 
 MOST_BARS = 256
@@ -25,7 +26,7 @@ MOST_BARS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram:
+class VoteHistogram:
     """The debiased share of the voters in each bar, the standard error of a share, and the ends of what was elected.
 
     Shares are unbiased, so that some of them are below 0.
@@ -46,58 +47,80 @@ class Histogram:
         }
 
 
-def vote_histogram(plan: Plan, votes: Tally) -> Histogram | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedRange:
+    """What a round looks at: from the lowest to the highest end of its windows, and the middle between the two."""
+
+    centre: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, object]:
+        """The range as a JSON object."""
+        return {"centre": self.centre, "low": self.low, "high": self.high}
+
+
+def vote_histogram(plan: Plan, votes: Tally) -> VoteHistogram | None:
     """What a vote says about where people's means lie; None when nobody voted, or not for that."""
-    vote = votes.question
-    if not isinstance(vote, Vote) or isinstance(vote, SizeVote) or not votes.reports:
-        return None
-    if isinstance(vote, PlaceVote):
-        return _places_histogram(plan.brief, votes, vote)
-    voters = _voters(plan, vote.round)
-    each = [vote.code.debias(votes.mean(bin_)) / voters for bin_ in range(vote.bins)]
-    together = -(-vote.bins // MOST_BARS)
-    starts = range(0, vote.bins, together)
-    error = math.sqrt(vote.code.variance(0.0) * together / votes.reports) / voters
-    return Histogram(
-        edges=_in_units(plan.brief, [*(vote.edges(bin_)[0] for bin_ in starts), vote.edges(vote.bins - 1)[1]]),
+    return histogram_through(votes.question.lens, plan, votes) if votes.reports else None
+
+
+def window_ends(brief: Brief, question: Question) -> WatchedRange | None:
+    """The ends of what a question looks at, for a person of the mean weight; None for a lens without windows."""
+    return range_through(question.lens, brief)
+
+
+@singledispatch
+def histogram_through(lens: Lens, plan: Plan, votes: Tally) -> VoteHistogram | None:
+    """The histogram of people's means that a lens shows: none, unless a function is registered for its type."""
+    del lens, plan, votes
+    return None
+
+
+@histogram_through.register
+def _of_bins(lens: Bins, plan: Plan, votes: Tally) -> VoteHistogram:
+    """A bar for each bin, or for a few neighbouring ones."""
+    channel, voters = votes.question.channel, _voters(plan, votes)
+    each = [channel.debias(votes.mean(bin_)) / voters for bin_ in range(lens.bins)]
+    together = -(-lens.bins // MOST_BARS)
+    starts = range(0, lens.bins, together)
+    return VoteHistogram(
+        edges=_in_units(plan.brief, [*(lens.edges(bin_)[0] for bin_ in starts), lens.edges(lens.bins - 1)[1]]),
         shares=tuple(sum(each[start : start + together]) for start in starts),
-        standard_error=error,
-        chosen=_elected(plan, votes, vote),
+        standard_error=math.sqrt(channel.variance(0.0) * together / votes.reports) / voters,
+        chosen=_elected(plan, votes, lens),
     )
 
 
-def _places_histogram(brief: Brief, votes: Tally, vote: PlaceVote) -> Histogram:
-    """A bar around each place, from half the way to its neighbours; the elected ones are all that were asked about."""
-    middles = [(left + right) / 2 for left, right in itertools.pairwise(vote.places)]
-    low, high = _in_units(brief, (vote.places[0], vote.places[-1]))
-    return Histogram(
-        edges=_in_units(brief, [-1.0, *middles, 1.0]),
-        shares=tuple(vote.code.debias(votes.mean(place)) for place in range(vote.bins)),
-        standard_error=math.sqrt(vote.code.variance(1 / vote.bins) / votes.reports),
-        chosen=(low, high),
-    )
+@singledispatch
+def range_through(lens: Lens, brief: Brief) -> WatchedRange | None:
+    """The range that a lens looks at: none, unless a function is registered for its type."""
+    del lens, brief
+    return None
 
 
-def window_ends(brief: Brief, question: Measure) -> tuple[float, float, float]:
-    """The centre of a window and its ends, for a person of the mean weight; of parts, those of all of them."""
-    weight, middle = mean_weight(question, brief.sizes), question.centre
-    ends = middle + question.left / weight, middle + question.right / weight
-    centre, low, high = _in_units(brief, (sum(ends) / 2 if isinstance(question, PartMeasure) else middle, *ends))
-    return centre, low, high
+@range_through.register
+def _of_windows(lens: Windows, brief: Brief) -> WatchedRange:
+    """All windows together."""
+    weight = mean_weight(lens, brief.sizes)
+    left = min(window.centre + window.left / weight for window in lens.windows)
+    right = max(window.centre + window.right / weight for window in lens.windows)
+    centre, low, high = _in_units(brief, ((left + right) / 2, left, right))
+    return WatchedRange(centre=centre, low=low, high=high)
 
 
-def _voters(plan: Plan, index: int) -> float:
-    """The part of the users that votes, as planned; after a survey of sizes it is another, and all are counted."""
-    round_ = plan.rounds[index]
-    return round_.voters if isinstance(round_, VoteRound) and not isinstance(plan.rounds[0], SizeRound) else 1.0
+def _voters(plan: Plan, votes: Tally) -> float:
+    """The share of the users that votes, if the vote is as planned; after a survey of sizes all users are counted."""
+    planned = plan.rounds[plan.slots.index(votes.question.slot)]
+    return voting_share(votes, plan.brief.sizes) or 1.0 if votes.question.lens == planned.lens else 1.0
 
 
-def _elected(plan: Plan, votes: Tally, vote: Vote) -> tuple[float, float]:
-    """The ends of the bins that the protocol elects: the best pair of neighbours, or the best bin."""
-    run = PAIR if isinstance(protocol_named(plan.protocol), Adaptive) else 1
+def _elected(plan: Plan, votes: Tally, lens: Bins) -> tuple[float, float]:
+    """The ends of the bins that the protocol elects together."""
+    run = protocol_named(plan.protocol).elected
     totals = window_totals(votes, run)
     first = totals.index(max(totals))
-    low, high = _in_units(plan.brief, (vote.edges(first)[0], vote.edges(min(first + run, vote.bins) - 1)[1]))
+    low, high = _in_units(plan.brief, (lens.edges(first)[0], lens.edges(min(first + run, lens.bins) - 1)[1]))
     return low, high
 
 

@@ -61,9 +61,10 @@ class Tally:
 
     def plus(self, window: int, reports: int, sums: Sequence[int]) -> Tally:
         """The tally with so many more reports in a window, whose entries have these sums."""
-        more = [(0, _nothing(self.question))] * len(self.windows)
-        more[window] = reports, tuple(sums)
-        return self.merge(Tally.of(self.question, more))
+        more, windows = _checked(self.question, reports, sums), list(self.windows)
+        before = windows[window]
+        windows[window] = WindowTally(before.reports + more.reports, _added(before.sums, more.sums))
+        return Tally(question=self.question, windows=tuple(windows))
 
     def merge(self, other: Tally) -> Tally:
         """The tally of both sets of reports; they must belong to the same question."""

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dame.vectorised import crowd, edge
 from dame.audit import check_question, exact_epsilon
 from dame.audit.budget import ln_above
 from dame.audit.exact import spends_all
@@ -26,6 +25,7 @@ from dame.device.exact import WORD
 from dame.device.questions import Measure, PlaceVote, Vote
 from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
 from dame.device.records import Summary
+from dame.vectorised import crowd, edge
 from tests.device.enumeration import exact_law, largest_ratio
 from tests.device.strategies import measures, place_votes, questions, size_votes, votes
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dame.vectorised import crowd, edge
 from dame.audit import check_question, exact_epsilon
 from dame.audit.exact import spends_all
 from dame.audit.people import extreme_people
@@ -18,6 +17,7 @@ from dame.audit.runs import kinds
 from dame.device.questions import MOST_RECORDS, PlaceVote
 from dame.device.randomisers import OneOfMany
 from dame.device.records import Summary
+from dame.vectorised import crowd, edge
 from tests.device.strategies import place_votes
 
 ALPHAS = (1e-6, 0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0)

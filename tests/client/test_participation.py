@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -17,8 +18,12 @@ from dame.client.http import Refused, Server, Unreachable
 from dame.client.invitations import Invitation, invitation
 from dame.client.participation import Participation, Untrusted
 from dame.client.signed import participant_name
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
 from dame.device.ledger import Enrolment, Ledger
+from dame.device.lenses import Bins
+from dame.device.parts import narrowed
+from dame.device.questions import Question, question_from_json
+from dame.device.statistics import Value
 from dame.errors import AlreadyAnswered, InvalidInput, Mismatch
 from dame.service.signing import new_signing_key, public_key, signature
 from tests.service.studies import Live, Run
@@ -126,16 +131,28 @@ class Forged(Server):
         return type(answer)(body=json.dumps(document).encode(), headers=answer.headers)
 
 
-def in_question(name: str, value: object) -> Callable[[dict], object]:
-    return lambda document: document.get("question", {}).update({name: value}) if "question" in document else None
+def in_question(*path: str, value: object) -> Callable[[dict], object]:
+    """Changes a field of the question, or of one of its parts."""
+
+    def change(document: dict) -> None:
+        part = document.get("question")
+        for name in path[:-1] if part else ():
+            part = part[name]
+        if part:
+            assert path[-1] in part
+            part[path[-1]] = value
+
+    return change
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        in_question("alpha", 4.0),
-        in_question("high", 12.0),
-        in_question("min_size", 1),
+        in_question("alpha", value=4.0),
+        in_question("target", value="another"),
+        in_question("statistic", "high", value=12.0),
+        in_question("lens", "min_size", value=1),
+        in_question("channel", "no", value="0000000000000001"),
         lambda document: document.update(signature="00" * 64) if "signature" in document else None,
         lambda document: document.pop("signature", None),
         lambda document: document.update(signature="xyz") if "signature" in document else None,
@@ -173,49 +190,51 @@ def test_a_changed_plan_is_refused_after_enrolment(
         Participation(one, ledger, changed).terms()
 
 
-def test_a_question_signed_by_the_study_must_still_be_the_one_agreed_to(live: Live, ledger: Ledger) -> None:
-    """A dishonest administrator signs a question with a larger α: the device compares it with what was pinned."""
-    import dataclasses
-
-    from dame.device.questions import question_from_json
-    from dame.device.randomisers import UnaryCode
-
+@pytest.mark.parametrize(
+    ("raised", "word"),
+    [
+        ({"alpha": 3.0}, r"alpha 3\.0"),
+        ({"statistic": Value(low=0.0, high=12.0)}, r"statistic .*12\.0.* and .*24\.0"),
+        ({"target": "another"}, "target and round .*another"),
+        ({"round": 1}, "target and round"),
+        ({"study": "another"}, "study 'another'"),
+    ],
+)
+def test_a_question_signed_by_the_study_must_still_be_the_one_agreed_to(
+    live: Live, ledger: Ledger, raised: dict[str, object], word: str
+) -> None:
+    """A dishonest administrator signs a question with a larger α, say: the device compares it with what was pinned."""
     study = live.create()
     one = invited(study)
-    key = new_signing_key()
-
-    def change(document: dict) -> None:
-        if "public_key" in document:
-            document["public_key"] = public_key(key)
-        if "question" in document:
-            asked = question_from_json(document["question"])
-            raised = dataclasses.replace(asked, alpha=3.0, neighbours=0, code=UnaryCode.optimised(3.0))
-            document.update(question=raised.to_json(), signature=signature(key, document["plan_id"], raised))
-
-    dishonest = Invitation(base=one.base, token=one.token, study=one.study)
-    with pytest.raises(Untrusted, match=r"alpha 3\.0"):
-        join(dishonest, ledger, Forged(one.base, change))
+    forged = Forged(one.base, resigned(new_signing_key(), lambda asked: dataclasses.replace(asked, **raised)))
+    with pytest.raises(Untrusted, match=word):
+        join(Invitation(base=one.base, token=one.token, study=one.study), ledger, forged)
     assert ledger.spent() == 0
 
 
-def test_a_second_question_of_the_same_study_is_refused(live: Live, ledger: Ledger) -> None:
-    import dataclasses
-
-    from dame.device.questions import question_from_json
-
-    study = live.create()
-    one = invited(study)
-    key = new_signing_key()
-    other_width = [0.5]
+def resigned(key: bytes, other: Callable[[Question], Question]) -> Callable[[dict], object]:
+    """What somebody changes who signs other questions with a key of his own, and says that it is the study's."""
 
     def change(document: dict) -> None:
         if "public_key" in document:
             document["public_key"] = public_key(key)
         if "question" in document:
-            asked = dataclasses.replace(question_from_json(document["question"]), width=other_width[0])
+            asked = other(question_from_json(document["question"]))
             document.update(question=asked.to_json(), signature=signature(key, document["plan_id"], asked))
 
-    forged = Forged(one.base, change)
+    return change
+
+
+def test_a_second_question_of_the_same_study_is_refused(live: Live, ledger: Ledger) -> None:
+    study = live.create()
+    one = invited(study)
+    other_width = [0.5]
+
+    def other(asked: Question) -> Question:
+        lens = dataclasses.replace(narrowed(Bins, asked.lens), width=other_width[0])
+        return dataclasses.replace(asked, lens=lens)
+
+    forged = Forged(one.base, resigned(new_signing_key(), other))
     part = Participation(Invitation(base=one.base, token=one.token, study=one.study), ledger, forged)
     terms = part.terms()
     part.agree(terms)
@@ -342,11 +361,11 @@ def test_bad_links_are_one_sentence(link: str, field: str) -> None:
     assert "0" * 32 not in str(refused.value)
 
 
-def test_the_round_follows_from_the_token_alone(live: Live) -> None:
+def test_the_slot_follows_from_the_token_alone(live: Live) -> None:
     study = live.create()
     one = invited(study, 1)
     terms = Participation(one, Ledger(":memory:")).terms()
-    assert terms.round == round_of("sleep", study.public()["shares"], participant_name(one.token)) == 1
+    assert terms.slot == slot_of("sleep", study.public()["shares"], participant_name(one.token)) == 1
 
 
 def test_an_enrolment_comes_back_as_it_was(ledger: Ledger) -> None:

@@ -52,7 +52,7 @@ def tally_of(question: Question, values: list[tuple[int, int, int]]) -> Tally:
 
 
 def likely_tally(question: Question, reports: int) -> Tally:
-    """A tally in which everything is half way: half of the values in every window are the smallest, half the largest."""
+    """A tally in which everything is half way: in each window half of the values are smallest, half largest."""
     windows = question.lens.window_count
     each, (low, high) = reports // windows, question.channel.values
     values = [(window, value, each // 2) for window in range(windows) for value in (low, high)]

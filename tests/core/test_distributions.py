@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dame.populations import distributions
 from dame.errors import InvalidInput
+from dame.populations import distributions
 from dame.populations.distributions import Beta, RealDraws, TwoPoint, Uniform, parse_law
 from tests.chances import FALSE_ALARM, normal_p_value, p_value
 

@@ -9,7 +9,7 @@ import pytest
 
 import dame
 from dame.between_users.tuning import SEGMENTS
-from dame.device.lenses import Window, Windows
+from dame.device.lenses import Windows
 from dame.estimates import Estimate
 from dame.populations.population import Chunk
 from dame.populations.simulation import draw_tally

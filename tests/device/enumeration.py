@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import singledispatch
-from unittest import mock
 
 import mpmath
+import pytest
 
 from dame.device import channels
 from dame.device.answering import respond
@@ -41,13 +41,14 @@ def exact_law(program: Callable[[Coins], Hashable], words: int, thresholds: Coll
 
 def enumerated(program: Callable[[Coins], Hashable], thresholds: Sequence[Collection[int]]) -> Law:
     """The law of what a program makes of some words, if it only compares each with its own thresholds."""
-    law: defaultdict[Hashable, Fraction] = defaultdict(Fraction)
+    ways: defaultdict[Hashable, int] = defaultdict(int)
     for cells in itertools.product(*map(_cells, thresholds)):
         first, last = (program(replayed(*(cell[side] for cell in cells))) for side in (0, -1))
         assert first == last, "the program compares a word with another threshold"
-        law[first] += math.prod((Fraction(high + 1 - low, WORD) for low, high in cells), start=Fraction(1))
-    assert sum(law.values()) == 1
-    return dict(law)
+        ways[first] += math.prod(high + 1 - low for low, high in cells)
+    all_ways = WORD ** len(thresholds)
+    assert sum(ways.values()) == all_ways
+    return {outcome: Fraction(own, all_ways) for outcome, own in ways.items()}
 
 
 def _cells(thresholds: Collection[int]) -> list[tuple[int, int]]:
@@ -140,9 +141,12 @@ def _(channel: Laplace, question: Question, people: Iterable[Summary]) -> Loss:
 # --- noise on a grid
 
 
-def without_noise() -> AbstractContextManager[object]:
+@contextmanager
+def without_noise() -> Iterator[None]:
     """Switches Laplace noise off."""
-    return mock.patch.object(channels, "discrete_laplace", return_value=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channels, "discrete_laplace", lambda coins, scale: 0)
+        yield
 
 
 def silent_value(question: Question, person: Summary, window: int) -> int:
@@ -157,11 +161,11 @@ def laplace_loss(points: Collection[int], scale: int) -> Fraction:
     """The largest log-likelihood ratio of integer noise of weight exp(-|k| / scale) added to two of the points."""
     # Between two points the ratio is monotone: the points, and values beyond all of them, tell everything.
     reports = {*points, min(points) - 1, max(points) + 1}
-    return max(
-        Fraction(abs(report - other) - abs(report - one), scale)
+    farthest = max(
+        max(abs(report - point) for point in points) - min(abs(report - point) for point in points)
         for report in reports
-        for one, other in itertools.product(points, repeat=2)
     )
+    return Fraction(farthest, scale)
 
 
 # --- values of channels

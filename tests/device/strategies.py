@@ -60,16 +60,25 @@ def statistics() -> st.SearchStrategy[Statistic]:
 @st.composite
 def bins(draw: st.DrawFn, most: int = 70) -> Bins:
     return Bins(
-        bins=draw(st.integers(1, most)),
-        width=draw(st.one_of(st.floats(1e-3, 4.0), st.sampled_from([2.0**-k for k in range(8)]))),
-        origin=draw(st.one_of(st.just(-1.0), st.floats(-1.0, 1.0))),
+        **draw(_one_mark(1, most)),
         neighbours=draw(st.integers(0, 3)),
         min_size=draw(st.one_of(st.just(1), st.integers(1, 200), st.integers(1, 2**62))),
     )
 
 
-def size_classes(most: int = 70) -> st.SearchStrategy[SizeClasses]:
-    return st.integers(1, most).map(lambda classes: SizeClasses(classes=classes))
+def _one_mark(fewest: int, most: int) -> st.SearchStrategy[dict[str, object]]:
+    """What `Bins` are when everybody marks one."""
+    return st.fixed_dictionaries(
+        {
+            "bins": st.integers(fewest, most),
+            "width": st.one_of(st.floats(1e-3, 4.0), st.sampled_from([2.0**-k for k in range(8)])),
+            "origin": st.one_of(st.just(-1.0), st.floats(-1.0, 1.0)),
+        }
+    )
+
+
+def size_classes(fewest: int = 1, most: int = 70) -> st.SearchStrategy[SizeClasses]:
+    return st.integers(fewest, most).map(lambda classes: SizeClasses(classes=classes))
 
 
 @st.composite
@@ -134,14 +143,20 @@ CHANNEL_MAKERS: dict[type[Channel], tuple[Callable[[float, Lens, int], Channel],
 }
 """Channels for a budget and a lens; they need not suit it."""
 
+CHANNEL_LENSES: dict[type[Channel], st.SearchStrategy[Lens]] = {
+    Bits: lenses(),
+    Choice: st.one_of(size_classes(fewest=2), _one_mark(2, 70).map(lambda fields: Bins(**fields))),
+    Laplace: st.one_of(lenses(Windows), lenses(Windows), bins(most=1)),
+}
+"""Lenses that a channel suits."""
+
 
 @st.composite
 def channels(draw: st.DrawFn, lens: Lens, alpha: float, *kinds: type[Channel]) -> Channel:
     """Channels of these kinds (of every kind unless told) that suit a lens and a budget."""
     steps = draw(st.one_of(st.just(2**20), st.integers(1, 2**24)))
     makers = itertools.chain.from_iterable(CHANNEL_MAKERS[kind] for kind in kinds or CHANNEL_MAKERS)
-    suiting = [channel for make in makers if (channel := _suiting(make, alpha, lens, steps)) is not None]
-    return draw(st.sampled_from(suiting)) if suiting else draw(st.nothing())
+    return draw(st.sampled_from([own for make in makers if (own := _suiting(make, alpha, lens, steps)) is not None]))
 
 
 def _suiting(make: Callable[[float, Lens, int], Channel], alpha: float, lens: Lens, steps: int) -> Channel | None:
@@ -158,8 +173,12 @@ def _suiting(make: Callable[[float, Lens, int], Channel], alpha: float, lens: Le
 
 @st.composite
 def questions(draw: st.DrawFn, lens: st.SearchStrategy[Lens] | None = None, *kinds: type[Channel]) -> Question:
-    """Questions with such lenses and with channels of these kinds; of every kind unless told."""
-    alpha, own = draw(alphas), draw(lenses() if lens is None else lens)
+    """Questions with such lenses, and channels of these kinds; of every kind unless told."""
+    kinds = kinds or tuple(CHANNEL_MAKERS)
+    if lens is None:
+        kinds = (draw(st.sampled_from(kinds)),)
+        lens = CHANNEL_LENSES[kinds[0]]
+    alpha, own = draw(alphas), draw(lens)
     return Question(
         study=draw(studies),
         target=draw(st.one_of(st.just("mean"), studies)),

@@ -37,7 +37,7 @@ from tests.device.examples import (
     ways_to_make,
 )
 from tests.device.sources import CountingCoins, SeededCoins, replayed
-from tests.device.strategies import CHANNEL_MAKERS, questions, values_of
+from tests.device.strategies import CHANNEL_LENSES, CHANNEL_MAKERS, questions, values_of
 
 CASES = every_making(ALPHAS)
 ENUMERABLE = every_making(alpha for alpha in ALPHAS if alpha >= 0.1)
@@ -61,6 +61,7 @@ def readings_of(question: Question) -> list[Reading]:
 def test_the_suite_knows_every_channel_and_every_way_to_make_one():
     assert own(CHANNELS)
     assert set(own(CHANNELS)) == {type(question.channel) for question in CASES} == set(CHANNEL_MAKERS)
+    assert set(CHANNEL_LENSES) == set(CHANNEL_MAKERS)
     assert ways_to_make(own(CHANNELS)) == set(MAKINGS)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from fractions import Fraction
 
 import mpmath
@@ -12,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dame.device import coins as coins_module
-from dame.device.coins import ReplayCoins, SystemCoins, bernoulli_exp, discrete_laplace, uniform_below
+from dame.device.coins import SystemCoins, bernoulli_exp, discrete_laplace, uniform_below
 from dame.device.exact import WORD
 from dame.errors import Mismatch
 from tests.chances import FALSE_ALARM, POWER, p_value, power
-from tests.device.sources import SeededCoins, explore
+from tests.device.sources import SeededCoins, explore, replayed
 
 CUTOFF = Fraction(1, 10**8)
 UNEXPLORED = 1e-3
@@ -24,10 +23,6 @@ DRAWS = 12_000
 SEED = 20250
 SCALES = (1, 2, 7, 40)
 WRONG_SCALE = 1.25
-
-
-def replayed(*words: int) -> ReplayCoins:
-    return ReplayCoins(struct.pack(f">{len(words)}Q", *words))
 
 
 def laplace_law(scale: float, zero_weight: float = 1.0) -> dict[int, float]:

@@ -17,11 +17,13 @@ print(*sorted(foreign))
 ANSWER = """
 import dame
 from dame.device import *
-question = Vote(study="s", round=0, alpha=1.0, bins=8, width=0.25, code=UnaryCode.optimised(1.0))
+question = Question(
+    study="s", round=0, alpha=1.0, lens=Bins(bins=8, width=0.25), channel=Bits.optimised(1.0, bins=8)
+)
 question = question_from_json(question.to_json())
 Ledger(":memory:").answer(question, [0.5])
 Report.decode(question, dame.device.answer(question, [0.5]).encode(question))
-round_of("s", [0.5, 0.5], "me")
+slot_of("s", [0.5, 0.5], "me")
 """
 
 

@@ -20,15 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dame.device import Ledger, Report, question_id
-from dame.device.answer import answer_with_coins
-from dame.device.questions import Measure, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, UnaryCode
+from dame.device.answering import answer_with_coins
+from dame.device.channels import Bits, Laplace
+from dame.device.lenses import Bins, Windows
 from dame.errors import AlreadyAnswered, BadRecords, DameError, InvalidInput
+from tests.device.examples import ask
 from tests.device.sources import SeededCoins
 
-VOTE = Vote(study="sleep", round=0, alpha=1.0, bins=64, width=1 / 32, code=UnaryCode.optimised(1.0))
-BIT = Measure(study="sleep", round=1, alpha=1.0, centre=0.0, left=-1.0, right=1.0, noise=OneBit.spending(1.0))
-GRID = dataclasses.replace(BIT, study="steps", alpha=0.1, noise=DiscreteLaplace.spending(0.1))
+VOTE = ask(Bins(bins=64, width=1 / 32), Bits.optimised(1.0, bins=64), 1.0, study="sleep")
+BIT = ask(Windows.whole_range(), Bits.single(1.0), 1.0, study="sleep", round=1)
+GRID = ask(Windows.whole_range(), Laplace.spending(0.1), 0.1, study="steps", round=1)
 RECORDS = [0.123456789, -0.987654321, 0.5551234]
 RACERS = 6
 PATIENCE = 60.0
@@ -95,7 +96,8 @@ def test_the_answer_survives_closing_the_file(open_ledger, path):
 def test_another_question_of_the_same_study_is_refused(open_ledger, path):
     ledger = open_ledger(path)
     first = ledger.answer(VOTE, RECORDS)
-    for other in (BIT, dataclasses.replace(VOTE, round=1), dataclasses.replace(VOTE, min_size=2)):
+    narrower = dataclasses.replace(VOTE, lens=dataclasses.replace(VOTE.lens, min_size=2))
+    for other in (BIT, narrower, dataclasses.replace(VOTE, round=1), dataclasses.replace(VOTE, target="other")):
         with pytest.raises(AlreadyAnswered, match="another question"):
             ledger.answer(other, RECORDS)
     assert ledger.answer(VOTE, RECORDS) == first
@@ -143,9 +145,7 @@ def test_a_cap_is_compared_exactly(open_ledger, path):
     ledger.answer(GRID, RECORDS)
     ledger.answer(third, RECORDS)  # 0.1 + 0.1 is exactly the float 0.2
     with pytest.raises(AlreadyAnswered):
-        ledger.answer(
-            dataclasses.replace(GRID, study="fourth", alpha=1e-6, noise=DiscreteLaplace.spending(1e-6)), RECORDS
-        )
+        ledger.answer(dataclasses.replace(GRID, study="fourth", alpha=1e-6, channel=Laplace.spending(1e-6)), RECORDS)
 
 
 @pytest.mark.parametrize("cap", [0, -1, math.nan, math.inf, "1", True, 1e7])

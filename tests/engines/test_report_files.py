@@ -11,12 +11,12 @@ from scipy import stats
 
 from dame.device.questions import question_id
 from dame.device.reports import Report
-from dame.planning.files import drafted
 from dame.engines import report_files
 from dame.engines.answers import Asked
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
 from dame.errors import InvalidInput
+from dame.planning.files import drafted
 from tests.chances import FALSE_ALARM
 from tests.engines.questions import QUESTIONS
 from tests.engines.test_answers import many

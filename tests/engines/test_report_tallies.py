@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dame.device.questions import Question
-from dame.vectorised.edge import tally_reports
 from dame.engines import duplicates, report_tallies
 from dame.engines.answers import Asked
 from dame.engines.report_files import write_reports
@@ -23,6 +22,7 @@ from dame.engines.report_tallies import Counted, count_rows, tally_files
 from dame.engines.spark_reports import tally_on_spark
 from dame.errors import InvalidInput
 from dame.tally import Tally
+from dame.vectorised.edge import tally_reports
 from tests.engines.questions import QUESTIONS
 from tests.engines.test_answers import many
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from dame.experiments.risk import ALPHA, PROTOCOLS, RiskTask
 from dame.experiments.style import AUTHORS
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 from dame.sizes import Sizes
 from dame.theory import bounds
 
@@ -31,7 +31,7 @@ FALSE_ALARM = 1e-6
 """Chance that a risk equal to the bound is called larger, for each row: errors are sums over thousands of people."""
 
 
-def risks(sizes: str, users: int, protocol: str) -> Table:
+def risks(sizes: str, users: int, protocol: str) -> TidyTable:
     task = RiskTask(
         index=0,
         point=(),
@@ -41,7 +41,7 @@ def risks(sizes: str, users: int, protocol: str) -> Table:
         thetas=THETAS,
         repetitions=STUDIES[users],
     )
-    return Table.of(task.rows(11))
+    return TidyTable.of(task.rows(11))
 
 
 def covered(sizes: str, users: int) -> bool:
@@ -95,7 +95,7 @@ def test_the_same_plan_has_the_same_risk() -> None:
 def test_wrong_divisor_shrinks_the_estimate() -> None:
     sizes = "two-point:100000:100000000:0.8"
     task = RiskTask(index=0, point=(), sizes=sizes, users=10**5, protocol="paper", repetitions=4, reread=True)
-    table = Table.of(task.rows(1))
+    table = TidyTable.of(task.rows(1))
     right, wrong = (table.one("mean_estimate", theta=0.5, protocol=name) for name in ("paper", AUTHORS))
     assert right == pytest.approx(0.5, abs=1e-3)
     # E sqrt(min(m, m̃)) / E min(m, sqrt(m̃)) with m̃ = m2: (0.2·sqrt(1e5) + 0.8·1e4) / 1e4.

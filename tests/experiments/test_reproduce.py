@@ -17,7 +17,7 @@ from dame.experiments.adaptive import fewest
 from dame.experiments.base import stream_seed
 from dame.experiments.power_law import LARGE, SMALL, power_sizes
 from dame.experiments.style import AUTHORS
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 RISK_COLUMNS = {"sizes", "users", "alpha", "theta", "protocol", "repetitions", "mean", "median", "p10", "p90", "limit"}
 
@@ -32,35 +32,35 @@ def small(experiment: Experiment) -> Experiment:
     return dataclasses.replace(experiment, tasks=tasks)
 
 
-def rows_of(experiment: Experiment) -> Table:
-    return Table.of(
+def rows_of(experiment: Experiment) -> TidyTable:
+    return TidyTable.of(
         row for task in small(experiment).tasks(True) for row in task.rows(stream_seed(1, experiment.name, task.stream))
     )
 
 
 @pytest.fixture(scope="module")
-def text_setting() -> Table:
+def text_setting() -> TidyTable:
     return rows_of(figure_2.EXPERIMENT)
 
 
 @pytest.fixture(scope="module")
-def code_setting() -> Table:
+def code_setting() -> TidyTable:
     return rows_of(figure_2_published.EXPERIMENT)
 
 
-def test_tables_have_the_expected_columns(text_setting: Table, code_setting: Table) -> None:
+def test_tables_have_the_expected_columns(text_setting: TidyTable, code_setting: TidyTable) -> None:
     for table in (text_setting, code_setting):
         assert {*RISK_COLUMNS, "m1", "m2", "rho"} <= set(table.columns)
 
 
-def test_dame_is_kent_where_the_effective_size_is_the_smallest(text_setting: Table) -> None:
+def test_dame_is_kent_where_the_effective_size_is_the_smallest(text_setting: TidyTable) -> None:
     paper = text_setting.where(protocol="paper", m_tilde=figure_2.SMALL)
     assert {row["rho"] for row in paper.rows} == {share for share in figure_2.QUICK_SHARES if share < 1}
     for row in paper.rows:
         assert text_setting.one("mean", protocol="kent", rho=row["rho"], theta=row["theta"]) == row["mean"]
 
 
-def test_dame_separates_from_kent_in_the_setting_of_the_code(code_setting: Table) -> None:
+def test_dame_separates_from_kent_in_the_setting_of_the_code(code_setting: TidyTable) -> None:
     for theta in (0.0, 0.5):
         paper, kent = (code_setting.one("mean", protocol=p, rho=0.78, theta=theta) for p in ("paper", "kent"))
         assert kent > 10 * paper
@@ -68,7 +68,7 @@ def test_dame_separates_from_kent_in_the_setting_of_the_code(code_setting: Table
     assert before.one("mean", protocol="paper") == before.one("mean", protocol="kent")
 
 
-def test_authors_divisor_is_biased_away_from_zero_only(code_setting: Table) -> None:
+def test_authors_divisor_is_biased_away_from_zero_only(code_setting: TidyTable) -> None:
     at = code_setting.where(rho=0.78)
     assert at.one("mean_estimate", theta=0.5, protocol=AUTHORS) == pytest.approx(0.393, abs=0.003)
     assert at.one("mean_estimate", theta=0.5, protocol="paper") == pytest.approx(0.5, abs=0.003)

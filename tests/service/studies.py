@@ -12,15 +12,15 @@ from fastapi import FastAPI
 
 import dame
 from dame.client.signed import participant_name
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
 from dame.device.questions import Question, question_from_json
 from dame.service.settings import Settings
 
 SURVEYED = "adaptive, with a survey of sizes"
-DIFFERING = "adaptive, for users who differ"
+VARYING = "adaptive, under between-user variation"
 _KINDS = {
     SURVEYED: {"protocol": "adaptive", "survey": 0.2},
-    DIFFERING: {"protocol": "adaptive", "between_sd": "learn"},
+    VARYING: {"protocol": "adaptive", "between_sd": "learn"},
 }
 
 
@@ -92,7 +92,7 @@ class Run:
         shares = self.public()["shares"]
         rounds: list[list[str]] = [[] for _ in shares]
         for token in tokens:
-            rounds[round_of(self.study, shares, participant_name(token))].append(token)
+            rounds[slot_of(self.study, shares, participant_name(token))].append(token)
         return rounds
 
     def question(self, index: int) -> Question:

@@ -136,6 +136,7 @@ def test_a_join_asks_for_agreement_and_checks_the_data(live: Live, call, own_fol
         assert (code, told) == (2, None), err
         assert word in err
         assert "seven" not in err
+        assert ("bins?" in err) == (word == "agreement"), "who is asked to agree is told the question in words"
     assert study.status()["rounds"][0]["reports"] == 0
     code, told, _ = call(*words, "--value", "hours", "--yes", "--cap", "5")
     assert (code, told["state"], told["cap"], told["sent_again"]) == (0, "sent", 5.0, False)

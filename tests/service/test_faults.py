@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import event, text
 
 from dame.client.signed import participant_name
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
 from dame.device.questions import question_from_json
 from dame.service import auth
 from dame.service.database import Database, Unavailable
@@ -43,8 +43,8 @@ class Desk:
     def reports(self, study: Study, index: int) -> tuple[int, int, int]:
         """How many reports of a round were counted on arrival, are stored, and are found by a recount."""
         with self.database.reading() as connection:
-            row = text("SELECT id, reports FROM rounds WHERE study_id = :study AND round = :round")
-            round_id, counted = connection.execute(row, {"study": study.id, "round": index}).one()
+            row = text("SELECT id, reports FROM rounds WHERE study_id = :study AND slot = :slot")
+            round_id, counted = connection.execute(row, {"study": study.id, "slot": index}).one()
             query = text("SELECT count(*) FROM reports WHERE round_id = :round")
             stored = connection.execute(query, {"round": round_id}).scalar_one()
         tally = self.rounds.recount(study, index)
@@ -62,7 +62,7 @@ def tokens_of(desk: Desk, study: Study, index: int, count: int) -> list[str]:
     made: list[str] = []
     while len(made) < count:
         some = desk.studies.invite(study, 2 * count)
-        made += [one for one in some if round_of(study.study, study.plan.shares, participant_name(one)) == index]
+        made += [one for one in some if slot_of(study.study, study.plan.shares, participant_name(one)) == index]
     return made[:count]
 
 

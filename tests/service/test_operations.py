@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from sqlalchemy import Connection, event, text
 
 from dame.client.signed import participant_name
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
 from dame.device.questions import Question, question_from_json
 from dame.device.reports import report_bytes
 from dame.errors import DameError
@@ -160,13 +160,13 @@ class Operations(RuleBasedStateMachine):
     def counts_and_tallies_equal_a_recount(self) -> None:
         database, _, rounds, _ = self.servers[0]
         with database.reading() as connection:
-            rows = connection.execute(text("SELECT round, state, reports, tally FROM rounds ORDER BY round")).all()
+            rows = connection.execute(text("SELECT slot, state, reports, tally FROM rounds ORDER BY slot")).all()
         for index, state, reports, tally in rows:
             recount = rounds.recount(self.study, index)
             assert reports == (0 if recount is None else recount.reports)
             if state == "closed":
                 assert recount is not None
-                assert json.loads(tally) == recount.to_json()
+                assert {**json.loads(tally), "question": recount.question.to_json()} == recount.to_json()
 
     @invariant()
     def the_study_is_where_its_tallies_lead(self) -> None:
@@ -235,8 +235,8 @@ class Operations(RuleBasedStateMachine):
 
     def _state(self, index: int) -> str:
         with self.servers[0][0].reading() as connection:
-            query = text("SELECT state FROM rounds WHERE round = :round")
-            return str(connection.execute(query, {"round": index}).scalar_one())
+            query = text("SELECT state FROM rounds WHERE slot = :slot")
+            return str(connection.execute(query, {"slot": index}).scalar_one())
 
     def _stored(self) -> dict[bytes, bytes]:
         query = "SELECT p.token_hash, r.report FROM reports r JOIN participants p ON p.id = r.participant_id"
@@ -284,8 +284,8 @@ def test_the_invariants_would_notice_a_lost_report(tmp_path: Path) -> None:
         database.close()
 
 
-def test_somebody_is_in_each_round() -> None:
+def test_somebody_is_in_each_slot() -> None:
     shares = [one["share"] for one in plan_document()["rounds"]]
-    rounds = {round_of("sleep", shares, participant_name(auth.new_token())) for _ in range(200)}
-    assert rounds == set(range(len(shares)))
+    slots = {slot_of("sleep", shares, participant_name(auth.new_token())) for _ in range(200)}
+    assert slots == set(range(len(shares)))
     assert issubclass(Problem, DameError)

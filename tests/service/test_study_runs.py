@@ -11,10 +11,13 @@ import pytest
 from dame.cli.app import run
 from dame.client.administration import Access, Administration
 from dame.client.signed import plan_identity, signed_bytes
+from dame.device.lenses import Bins
+from dame.device.parts import narrowed
 from dame.device.questions import question_id
 from dame.device.reports import Report
 from dame.service.export import export_study
-from tests.service.studies import DIFFERING, SURVEYED, Live, Run, answer_of
+from dame.tally import Tally
+from tests.service.studies import SURVEYED, VARYING, Live, Run, answer_of
 
 PEOPLE = 40
 
@@ -27,7 +30,7 @@ def answer_all(study: Run, tokens: list[str], index: int) -> None:
         assert study.upload(*pair).json() == {"accepted": True}
 
 
-@pytest.mark.parametrize("protocol", ["paper", "adaptive", SURVEYED, DIFFERING, "one-bit"])
+@pytest.mark.parametrize("protocol", ["paper", "adaptive", SURVEYED, VARYING, "one-bit"])
 def test_a_study_from_plan_to_estimate(live: Live, protocol: str, tmp_path: Path, capsys) -> None:
     study = live.create(protocol=protocol)
     tokens = study.invite(PEOPLE)
@@ -75,7 +78,9 @@ def test_the_histogram_shows_where_people_are(live: Live) -> None:
     study = live.create()
     tokens = study.by_round(study.invite(2000))[0]
     question = study.question(0)
-    marked = Report(question=question_id(question), value=1 << question.bin_of(-0.5)).encode(question)  # 6 of 24 hours
+    marked = Report(question=question_id(question), value=1 << narrowed(Bins, question.lens).bin_of(-0.5)).encode(
+        question
+    )  # 6 of 24 hours
     assert set(study.batch([(token, marked) for token in tokens[:900]])) == {"accepted"}
     status = study.close(0).json()
     histogram = status["rounds"][0]["histogram"]
@@ -90,22 +95,42 @@ def test_the_histogram_shows_where_people_are(live: Live) -> None:
     assert window["low"] <= window["centre"] <= window["high"]
 
 
-def test_the_histogram_shows_places_for_users_who_differ(live: Live) -> None:
-    study = live.create(protocol=DIFFERING)
-    tokens = study.by_round(study.invite(2000))[0]
+def test_bits_on_segments_have_a_range_and_no_histogram(live: Live) -> None:
+    study = live.create(protocol=VARYING)
+    tokens = study.by_round(study.invite(200))[0]
     question = study.question(0)
-    marked = Report(question=question_id(question), value=1 << 1).encode(question)
-    assert set(study.batch([(token, marked) for token in tokens[:300]])) == {"accepted"}
-    two = bytearray(marked)
-    two[-1] = 3
-    assert study.upload(tokens[300], bytes(two)).json()["reason"] == "malformed"
-    first, second, _ = study.close(0).json()["rounds"]
-    assert first["kind"] == "place-vote"
-    histogram = first["histogram"]
-    assert histogram["shares"].index(max(histogram["shares"])) == 1
-    assert abs(sum(histogram["shares"]) - 1) < 1e-9
-    assert (histogram["edges"][0], histogram["edges"][-1]) == (0.0, 24.0)
-    assert second["window"] is None
+    reports = [Report(question=question_id(question), window=window, value=1).encode(question) for window in range(8)]
+    assert set(study.batch(list(zip(tokens[:8], reports, strict=True)))) == {"accepted"}
+    strange = bytearray(reports[7])
+    strange[-1] |= 0x10  # a ninth window
+    assert study.upload(tokens[8], bytes(strange)).json()["reason"] == "malformed"
+    first, second, *_ = study.close(0).json()["rounds"]
+    assert (first["lens"], first["histogram"]) == ("windows", None)
+    assert first["window"] == {"centre": 12.0, "low": 0.0, "high": 24.0}
+    assert second["window"] == first["window"], "segments always cover the range"
+
+
+def test_a_survey_of_sizes_has_no_picture(live: Live) -> None:
+    study = live.create(protocol=SURVEYED)
+    tokens = study.by_round(study.invite(100))[0]
+    question = study.question(0)
+    assert set(study.batch([(token, answer_of(question)) for token in tokens])) == {"accepted"}
+    first = study.close(0).json()["rounds"][0]
+    assert (first["lens"], first["histogram"], first["window"]) == ("size-classes", None, None)
+
+
+def test_the_tally_of_a_closed_round_names_the_question_that_was_asked(live: Live) -> None:
+    study = live.create()
+    token = study.by_round(study.invite(30))[0][0]
+    question = study.question(0)
+    report = answer_of(question)
+    assert study.upload(token, report).status_code == 200
+    path = f"{study.base}/rounds/0/tally"
+    early = live.http.get(path, headers=study.secret)
+    assert (early.status_code, early.json()["reason"]) == (409, "not-finished")
+    study.close(0)
+    expected = Tally.zero(question).add(Report.decode(question, report))
+    assert Tally.from_json(live.http.get(path, headers=study.secret).json()) == expected
 
 
 def test_who_comes_too_early_or_too_late_is_told(live: Live) -> None:

@@ -10,68 +10,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 W = 2**64
-SHARED = {"kind", "version", "study", "round", "alpha", "low", "high"}
-VOTE = SHARED | {"bins", "width", "origin", "neighbours", "min_size", "code"}
-SIZE_VOTE = SHARED | {"bins", "code"}
-PLACE_VOTE = SHARED | {"places", "code"}
-MEASURE = SHARED | {"centre", "left", "right", "cap", "between_sd", "least_weight", "dither", "noise"}
-PART_MEASURE = SHARED | {"borders", "noise"}
-INTEGERS = {
-    "round": (0, 63), "bins": (1, 2**20), "neighbours": (0, 16), "min_size": (1, 2**62), "steps": (1, 2**24),
-    "scale": (1, 2**45),
-}  # fmt: skip
-DOUBLES = {
-    "alpha": (1e-6, 32), "low": (-1e100, 1e100), "high": (-1e100, 1e100), "width": (1e-12, 1e12), "origin": (-1, 1),
-    "centre": (-1, 1), "left": (-1e12, 1e12), "right": (-1e12, 1e12), "cap": (1e-12, 2.0**62), "between_sd": (0, 1),
-    "least_weight": (0, 1e12), "dither": (0, 2),
-}  # fmt: skip
 
 
 class Refused(Exception):
     """An input that must be refused, with the kind of error."""
-
-
-def clamp(x, a, b):
-    return min(max(x, a), b)
-
-
-# --- questions
-
-
-def question(document):
-    """The question of a document, checked, with doubles as doubles."""
-    kinds = {
-        "vote": VOTE, "size-vote": SIZE_VOTE, "place-vote": PLACE_VOTE, "measure": MEASURE,
-        "part-measure": PART_MEASURE,
-    }  # fmt: skip
-    require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
-    require(document.keys() == kinds[document["kind"]])
-    require(type(document["version"]) is int and document["version"] == 1)
-    q = dict(document)
-    study = q["study"]
-    require(isinstance(study, str) and 1 <= len(study) <= 128 and all(printable(letter) for letter in study))
-    for name in q.keys() & INTEGERS.keys():
-        q[name] = integer(q[name], *INTEGERS[name])
-    for name in q.keys() & DOUBLES.keys():
-        q[name] = None if name == "cap" and q[name] is None else double(q[name], *DOUBLES[name])
-    require(q["low"] < q["high"] and q["high"] - q["low"] >= 1e-100)
-    if "code" in q:
-        q["code"] = thresholds(q["code"], {"yes", "no"})
-        require(q["code"]["no"] < q["code"]["yes"])
-        if q["kind"] == "place-vote":
-            q["places"] = rising(q["places"], range(2, 9))
-            require(q["code"]["yes"] + (len(q["places"]) - 1) * q["code"]["no"] == W)
-        require(vote_loss(q) <= exp_below(q["alpha"]))
-        return q
-    q["noise"] = noise_of(q["noise"])
-    if q["kind"] == "part-measure":
-        q["borders"] = rising(q["borders"], (3, 5, 9))
-        require(q["noise"]["kind"] == "one-bit")
-    else:
-        require(q["right"] - q["left"] >= 1e-12)
-        require(not q["dither"] or q["noise"]["kind"] == "one-bit")
-    require(honest(q["noise"], q["alpha"]))
-    return q
 
 
 def require(condition, kind="InvalidInput"):
@@ -79,44 +21,144 @@ def require(condition, kind="InvalidInput"):
         raise Refused(kind)
 
 
+def clamp(x, a, b):
+    return min(max(x, a), b)
+
+
+def nearest(mark, steps):
+    return math.floor(mark * steps + 0.5)
+
+
+# --- reading documents: a field is read by a function that returns its value or refuses it
+
+
+def text(longest):
+    def read(value):
+        require(isinstance(value, str) and 1 <= len(value) <= longest and all(map(printable, value)))
+        return value
+
+    return read
+
+
 def printable(letter):
     return letter == " " or unicodedata.category(letter)[0] not in "CZ"
 
 
-def integer(value, low, high):
-    require(type(value) is int and low <= value <= high)
-    return value
+def integer(low, high):
+    def read(value):
+        require(type(value) is int and low <= value <= high)
+        return value
+
+    return read
 
 
-def double(value, low, high):
-    require(type(value) in (int, float) and low <= value <= high)
-    return float(value) + 0.0
+def double(low, high):
+    def read(value):
+        require(type(value) in (int, float) and low <= value <= high)
+        return float(value) + 0.0
+
+    return read
 
 
-def thresholds(document, names):
-    require(isinstance(document, dict) and document.keys() == names)
-    require(all(isinstance(text, str) and re.fullmatch("[0-9a-f]{16}", text) for text in document.values()))
-    values = {name: int(text, 16) for name, text in document.items()}
-    require(all(value >= 1 for value in values.values()))
-    return values
+def threshold(value):
+    require(isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value) and int(value, 16) >= 1)
+    return int(value, 16)
 
 
-def noise_of(document):
-    require(isinstance(document, dict) and document.get("kind") in ("one-bit", "laplace"))
-    rest = {name: value for name, value in document.items() if name != "kind"}
-    if document["kind"] == "one-bit":
-        values = thresholds(rest, {"low", "high"})
-        require(values["low"] < values["high"])
-        return {"kind": "one-bit", **values}
-    require(rest.keys() == {"steps", "scale"})
-    return {"kind": "laplace", **{name: integer(value, *INTEGERS[name]) for name, value in rest.items()}}
+def cap(value):
+    return None if value is None else double(1e-12, 2.0**62)(value)
 
 
-def rising(values, counts):
-    require(isinstance(values, list) and len(values) in counts)
-    places = [double(value, -1, 1) for value in values]
-    require(all(places[i + 1] - places[i] >= 1e-12 for i in range(len(places) - 1)))
-    return places
+def windows(value):
+    require(isinstance(value, list) and len(value) in (1, 2, 4, 8, 16, 32, 64))
+    for window in value:
+        require(isinstance(window, list) and len(window) == 3)
+    limits = (3, 1e12, 1e12)
+    read = [[double(-most, most)(end) for end, most in zip(window, limits, strict=True)] for window in value]
+    require(all(right - left >= 1e-12 for _, left, right in read))
+    return read
+
+
+def statistic(document):
+    read = one_of(STATISTICS)(document)
+    require(read["low"] < read["high"] and read["high"] - read["low"] >= 1e-100)
+    return read
+
+
+def one_of(kinds):
+    def read(document):
+        require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
+        return fields({"kind": text(99), **kinds[document["kind"]]}, document)
+
+    return read
+
+
+def fields(readers, document):
+    require(isinstance(document, dict) and document.keys() == readers.keys())
+    return {name: read(document[name]) for name, read in readers.items()}
+
+
+STATISTICS = {"value": {"low": double(-1e100, 1e100), "high": double(-1e100, 1e100)}}
+LENSES = {
+    "bins": {
+        "bins": integer(1, 2**20), "width": double(1e-12, 1e12), "origin": double(-1, 1), "neighbours": integer(0, 16),
+        "min_size": integer(1, 2**62),
+    },
+    "size-classes": {"classes": integer(1, 2**20)},
+    "windows": {"windows": windows, "cap": cap, "between_sd": double(0, 1), "least_weight": double(0, 1e12)},
+}  # fmt: skip
+CHANNELS = {
+    "bits": {"bins": integer(1, 2**20), "yes": threshold, "no": threshold},
+    "choice": {"bins": integer(2, 2**20), "yes": threshold, "no": threshold},
+    "laplace": {"steps": integer(1, 2**24), "scale": integer(1, 2**45)},
+}
+QUESTION = {
+    "version": integer(1, 1), "study": text(128), "target": text(64), "round": integer(0, 63),
+    "alpha": double(1e-6, 32), "statistic": statistic, "lens": one_of(LENSES), "channel": one_of(CHANNELS),
+}  # fmt: skip
+
+
+def question(document):
+    """The question of a document, checked, with doubles as doubles and thresholds as integers."""
+    q = fields(QUESTION, document)
+    channel = q["channel"]
+    if "yes" in channel:
+        require(channel["no"] < channel["yes"])
+    if channel["kind"] == "choice":
+        require(channel["yes"] + (channel["bins"] - 1) * channel["no"] == W)
+    require(channel.get("bins", 1) == lens_bins(q["lens"]))
+    require(honest(channel, differences(q["lens"]), q["alpha"]))
+    return q
+
+
+def lens_bins(lens):
+    return {"bins": lens.get("bins"), "size-classes": lens.get("classes"), "windows": 1}[lens["kind"]]
+
+
+# --- privacy
+
+
+def differences(lens):
+    if lens["kind"] == "windows":
+        return {(0, 0), (0, 1), (1, 0)}
+    if lens["kind"] == "size-classes":
+        return {(0, 0), (1, 1)} if lens["classes"] > 1 else {(0, 0)}
+    reach = lens["neighbours"]
+    few = min(lens["bins"], 4 * reach + 2)
+    readings = [set(range(max(j - reach, 0), min(j + reach, few - 1) + 1)) for j in range(few)]
+    if lens["min_size"] > 1:
+        readings.append(set())
+    return {(len(one - other), len(other - one)) for one in readings for other in readings}
+
+
+def honest(channel, pairs, alpha):
+    if channel["kind"] == "laplace":
+        return all(channel["steps"] * max(pair) <= Fraction(alpha) * channel["scale"] for pair in pairs)
+    yes, no = channel["yes"], channel["no"]
+    if channel["kind"] == "choice":
+        return pairs <= {(0, 0), (1, 1)} and ((1, 1) not in pairs or Fraction(yes, no) <= exp_below(alpha))
+    mark, blank = Fraction(yes, no), Fraction(W - no, W - yes)
+    return all(mark**gained * blank**lost <= exp_below(alpha) for gained, lost in pairs)
 
 
 def exp_below(alpha):
@@ -128,32 +170,13 @@ def exp_below(alpha):
     return Fraction(total, unit)
 
 
-def honest(noise, alpha):
-    if noise["kind"] == "laplace":
-        return noise["steps"] <= Fraction(alpha) * noise["scale"]
-    low, high = noise["low"], noise["high"]
-    return max(Fraction(high, low), Fraction(W - low, W - high)) <= exp_below(alpha)
-
-
-def vote_loss(q):
-    if q["kind"] == "place-vote":
-        return Fraction(q["code"]["yes"], q["code"]["no"])
-    reach = q.get("neighbours", 0)
-    few = min(q["bins"], 4 * reach + 2)
-    votes = [set(range(max(j - reach, 0), min(j + reach, few - 1) + 1)) for j in range(few)] + [set()]
-    yes, no = q["code"]["yes"], q["code"]["no"]
-    mark, blank = Fraction(yes, no), Fraction(W - no, W - yes)
-    return max(mark ** len(one - other) * blank ** len(other - one) for one in votes for other in votes)
+# --- identity
 
 
 def written(q):
     """A question as JSON, doubles and integers told apart."""
-    hexed = {"code": ("yes", "no"), "noise": ("low", "high")}
-    out = dict(q)
-    for part, names in hexed.items():
-        if part in out:
-            out[part] = {k: f"{v:016x}" if k in names else v for k, v in out[part].items()}
-    return out
+    channel = {name: f"{value:016x}" if name in ("yes", "no") else value for name, value in q["channel"].items()}
+    return {**q, "channel": channel}
 
 
 def canonical(value):
@@ -181,8 +204,8 @@ def decimal(x):
     """Shortest digits, found by trying; then set as the page says."""
     if x == 0:
         return "0.0"
-    text = next(one for n in range(17) if float(one := f"{abs(x):.{n}e}") == abs(x))
-    mantissa, exponent = text.split("e")
+    shortest = next(one for n in range(17) if float(one := f"{abs(x):.{n}e}") == abs(x))
+    mantissa, exponent = shortest.split("e")
     digits, e = mantissa.replace(".", "").rstrip("0") or "0", int(exponent)
     sign = "-" if x < 0 else ""
     if not -4 <= e < 16:
@@ -197,26 +220,12 @@ def identity(q):
     return hashlib.sha256(canonical(written(q)).encode("ascii")).digest()
 
 
-def value_bits(q):
-    if "code" in q:
-        return len(q["places"]) if q["kind"] == "place-vote" else q["bins"]
-    if q["kind"] == "part-measure":
-        return {3: 2, 5: 3, 9: 4}[len(q["borders"])]
-    if q["noise"]["kind"] == "one-bit":
-        return 2 if q["dither"] else 1
-    return (q["noise"]["steps"] + 45 * q["noise"]["scale"]).bit_length() + 1
-
-
-def report_bytes(q):
-    return 8 + (value_bits(q) + 7) // 8
-
-
 # --- answers
 
 
-def summarise(records, low, high):
+def summarise(value, records):
     require(isinstance(records, list) and records, "BadRecords")
-    total = 0
+    low, high, total = value["low"], value["high"], 0
     scale = 2147483648 / (high - low)
     for record in records:
         require(type(record) in (int, float) and math.isfinite(record), "BadRecords")
@@ -226,85 +235,69 @@ def summarise(records, low, high):
 
 
 def answer(q, records, coins):
-    """The encoded report, from coins as hexadecimal words, all of which must be used."""
+    """Window, value, encoded report and the steps on the way, from coins in hex, all of which must be used."""
     words = iter([int(coins[i : i + 16], 16) for i in range(0, len(coins), 16)])
-    size, _, mean = summarise(records, q["low"], q["high"])
-    if q["kind"] == "size-vote":
-        own = min(size.bit_length(), q["bins"]) - 1
-        value = sum(1 << j for j in range(q["bins"]) if next(words) < q["code"]["yes" if j == own else "no"])
-    elif q["kind"] == "place-vote":
-        value = place_value(q, mean, next(words))
-    elif q["kind"] == "vote":
-        value = vote_value(q, size, mean, words)
-    elif q["kind"] == "part-measure":
-        value = part_value(q, mean, words)
-    elif q["noise"]["kind"] == "one-bit":
-        value = bit_value(q, size, mean, words)
-    else:
-        n = q["noise"]
-        point = nearest(position(q, size, mean, q["centre"]), n["steps"])
-        value = clamp(point + laplace(words, n["scale"]), -45 * n["scale"], n["steps"] + 45 * n["scale"])
+    size, _, mean = summarise(q["statistic"], records)
+    count = window_count(q["lens"])
+    window = next(words) >> 64 - count.bit_length() + 1 if count > 1 else 0
+    seen = READINGS[q["lens"]["kind"]](q["lens"], size, mean, window)
+    value = DRAWS[q["channel"]["kind"]](q["channel"], seen, words)
     assert not list(words), "coins are left over"
-    return value, encode(q, value)
+    return window, value, encode(q, window, value), {"size": size, "mean": mean, "reading": list(seen)}
 
 
-def vote_value(q, size, mean, words):
-    bin_ = clamp(math.floor((mean - q["origin"]) / q["width"]), 0, q["bins"] - 1)
-    marked = range(max(bin_ - q["neighbours"], 0), min(bin_ + q["neighbours"], q["bins"] - 1) + 1)
-    marked = marked if size >= q["min_size"] else ()
-    return sum(1 << j for j in range(q["bins"]) if next(words) < q["code"]["yes" if j in marked else "no"])
+def window_count(lens):
+    return len(lens.get("windows", [None]))
 
 
-def place_value(q, mean, word):
-    """The words are dealt out from the left: to each place `no` of them, and the rest to the two around the mean."""
-    places, no, extra = q["places"], q["code"]["no"], q["code"]["yes"] - q["code"]["no"]
-    first = 0
-    while first < len(places) - 2 and places[first + 1] <= mean:
-        first += 1
-    way = clamp((mean - places[first]) / (places[first + 1] - places[first]), 0.0, 1.0)
-    moved = extra * nearest(way, 2**32) // 2**32
-    shares = [no] * len(places)
-    shares[first] += extra - moved
-    shares[first + 1] += moved
-    place = 0
-    while word >= shares[place]:
-        word -= shares[place]
-        place += 1
-    return 1 << place
+def bins_reading(lens, size, mean, _):
+    bin_ = clamp(math.floor((mean - lens["origin"]) / lens["width"]), 0, lens["bins"] - 1)
+    if size < lens["min_size"]:
+        return 1, 0, 1.0
+    return max(bin_ - lens["neighbours"], 0), min(bin_ + lens["neighbours"], lens["bins"] - 1), 1.0
 
 
-def position(q, size, mean, centre):
+def class_reading(lens, size, _, __):
+    own = min(size.bit_length(), lens["classes"]) - 1
+    return own, own, 1.0
+
+
+def window_reading(lens, size, mean, window):
+    centre, left, right = lens["windows"][window]
     effective = float(size)
-    if q["between_sd"] > 0:
-        effective = effective / (1 + effective * (q["between_sd"] * q["between_sd"]))
-    if q["cap"] is not None:
-        effective = min(effective, q["cap"])
-    weight = max(math.sqrt(effective), q["least_weight"])
-    z = weight * (mean - centre)
-    return clamp((z - q["left"]) / (q["right"] - q["left"]), 0.0, 1.0)
+    if lens["between_sd"] > 0:
+        effective = effective / (1 + effective * (lens["between_sd"] * lens["between_sd"]))
+    if lens["cap"] is not None:
+        effective = min(effective, lens["cap"])
+    z = max(math.sqrt(effective), lens["least_weight"]) * (mean - centre)
+    return 0, 0, clamp((z - left) / (right - left), 0.0, 1.0)
 
 
-def nearest(place, steps):
-    return math.floor(place * steps + 0.5)
+READINGS = {"bins": bins_reading, "size-classes": class_reading, "windows": window_reading}
 
 
-def bit_value(q, size, mean, words):
-    arm, centre = 0, q["centre"]
-    if q["dither"]:
-        arm = next(words) >> 63
-        centre = centre + q["dither"] if arm else centre - q["dither"]
-    return 2 * arm + noisy_bit(q["noise"], position(q, size, mean, centre), next(words))
+def draw_bits(channel, seen, words):
+    first, last, mark = seen
+    marked = channel["no"] + ((channel["yes"] - channel["no"]) * nearest(mark, 2**32) >> 32)
+    limits = [marked if first <= j <= last else channel["no"] for j in range(channel["bins"])]
+    return sum(2**j for j, limit in enumerate(limits) if next(words) < limit)
 
 
-def part_value(q, mean, words):
-    part = next(words) * (len(q["borders"]) - 1) >> 64
-    left, right = q["borders"][part], q["borders"][part + 1]
-    return 2 * part + noisy_bit(q["noise"], clamp((mean - left) / (right - left), 0.0, 1.0), next(words))
+def draw_choice(channel, seen, words):
+    """The words are dealt out from the left: to each bin as many as its chance."""
+    word, bin_ = next(words), 0
+    while word >= (chance := channel["yes" if bin_ == seen[0] else "no"]):
+        word, bin_ = word - chance, bin_ + 1
+    return bin_
 
 
-def noisy_bit(noise, place, word):
-    low, high = noise["low"], noise["high"]
-    return word < low + ((high - low) * nearest(place, 2**32) >> 32)
+def draw_laplace(channel, seen, words):
+    first, last, mark = seen
+    point = nearest(mark, channel["steps"]) if first <= 0 <= last else 0
+    return clamp(point + noise(words, channel["scale"]), *values(channel))
+
+
+DRAWS = {"bits": draw_bits, "choice": draw_choice, "laplace": draw_laplace}
 
 
 def below(words: Iterator[int], limit: int) -> int:
@@ -321,7 +314,7 @@ def exp_coin(words, p, q):
     return flips % 2 == 1
 
 
-def laplace(words, scale):
+def noise(words, scale):
     while True:
         fraction = below(words, scale)
         if not exp_coin(words, fraction, scale):
@@ -335,36 +328,71 @@ def laplace(words, scale):
             return -size if minus else size
 
 
-# --- reports and rounds
+# --- reports, tallies and slots
 
 
-def is_signed(q):
-    return q["kind"] == "measure" and q["noise"]["kind"] == "laplace"
+def values(channel):
+    if channel["kind"] == "laplace":
+        return -45 * channel["scale"], channel["steps"] + 45 * channel["scale"]
+    return 0, 2 ** channel["bins"] - 1 if channel["kind"] == "bits" else channel["bins"] - 1
 
 
-def encode(q, value):
-    order = "big" if is_signed(q) else "little"
-    return identity(q)[:8] + value.to_bytes(report_bytes(q) - 8, order, signed=is_signed(q))
+def value_bits(q):
+    low, high = values(q["channel"])
+    return (high - low).bit_length()
+
+
+def report_bits(q):
+    return value_bits(q) + window_count(q["lens"]).bit_length() - 1
+
+
+def report_bytes(q):
+    return 8 + -(-report_bits(q) // 8)
+
+
+def encode(q, window, value):
+    code = window * 2 ** value_bits(q) + value - values(q["channel"])[0]
+    return identity(q)[:8] + code.to_bytes(report_bytes(q) - 8, "little")
 
 
 def decode(q, encoded):
-    if len(encoded) != report_bytes(q):
-        raise Refused("length")
-    if encoded[:8] != identity(q)[:8]:
-        raise Refused("question")
-    value = int.from_bytes(encoded[8:], "big" if is_signed(q) else "little", signed=is_signed(q))
-    low, high = 0, 2 ** value_bits(q) - 1
-    if is_signed(q):
-        low, high = -45 * q["noise"]["scale"], q["noise"]["steps"] + 45 * q["noise"]["scale"]
-    if not low <= value <= high:
-        raise Refused("range")
-    if q["kind"] == "place-vote" and bin(value).count("1") != 1:
-        raise Refused("range")
-    return value
+    require(len(encoded) == report_bytes(q), "length")
+    require(encoded[:8] == identity(q)[:8], "question")
+    window, offset = divmod(int.from_bytes(encoded[8:], "little"), 2 ** value_bits(q))
+    low, high = values(q["channel"])
+    require(low + offset <= high and window < window_count(q["lens"]), "range")
+    return window, low + offset
 
 
-def round_of(study, shares, participant):
-    number = int.from_bytes(hashlib.sha256(f"{study}\n{participant}".encode()).digest()[:8], "big")
+def tally(q, reports):
+    """The tally document of the reports that are accepted, and how many are not, by reason."""
+    windows_, entries, rejected = window_count(q["lens"]), q["channel"].get("bins", 2), {}
+    counts, sums = [0] * windows_, [[0] * entries] * windows_
+    for encoded in reports:
+        try:
+            window, value = decode(q, encoded)
+        except Refused as refusal:
+            rejected[str(refusal)] = rejected.get(str(refusal), 0) + 1
+            continue
+        counts[window] += 1
+        sums[window] = [a + b for a, b in zip(sums[window], added(q["channel"], value), strict=True)]
+    return {"question": written(q), "reports": counts, "sums": sums}, rejected
+
+
+def added(channel, value):
+    if channel["kind"] == "laplace":
+        return [value, value * value]
+    if channel["kind"] == "choice":
+        return [1 if j == value else 0 for j in range(channel["bins"])]
+    return [value >> j & 1 for j in range(channel["bins"])]
+
+
+def slot_of(study, shares, participant):
+    try:
+        name = f"{study}\n{participant}".encode()
+    except UnicodeEncodeError:
+        raise Refused("InvalidInput") from None
+    number = int.from_bytes(hashlib.sha256(name).digest()[:8], "big")
     exact = [Fraction(share) for share in shares]
     borders = [math.floor(W * sum(exact[: i + 1]) / sum(exact)) for i in range(len(exact) - 1)]
     return number, borders, sum(border <= number for border in borders)

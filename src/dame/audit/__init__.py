@@ -1,7 +1,7 @@
-"""Privacy that anyone can check: exact losses, certified lower bounds from the outside, and mechanisms known to be bad.
+"""Privacy that anyone can check: exact losses, certified lower bounds from the outside, and what attackers could do.
 
 checks = list(dame.audit.audit(["adaptive"], [1.0]))    # every question of every plan: exact loss against its claim
-finding = dame.audit.listen(answer, question)           # knows only answer(question, samples)
+finding = dame.audit.listen(answer, question)           # knows only answer(question, records)
 """
 
 from dame.audit.black_box import Finding, listen

@@ -1,61 +1,95 @@
-"""Do the paths for many people at once use the same integers as the device? One sentence where they do not."""
+"""Do the vectorised forms come to the same integers as the device? One sentence where they do not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dame.vectorised import crowd, edge
-from dame.device.questions import Measure, PlaceVote, Question, Vote
-from dame.device.randomisers import DiscreteLaplace, grid_point
+from dame.audit.probe import ScriptedCoins, first_words, random_words, telling_words
+from dame.device.answering import respond
+from dame.device.channels import Channel, Comparing
+from dame.device.lenses import Lens, Reading
+from dame.device.questions import TAG_BYTES, Question
 from dame.device.records import Summary
+from dame.vectorised.coins import KeyedCoins
+from dame.vectorised.keyed import Lanes
+from dame.vectorised.lenses import Floats, Ints, read
+from dame.vectorised.reports import payloads
+from dame.vectorised.words import WordArray
+
+_STREAMS = 2
+_STREAM_WORDS = 400
 
 
 def disagreement(question: Question, people: Sequence[Summary]) -> str:
-    """Empty, or what the numpy path makes of these people that the device does not."""
-    if isinstance(question, PlaceVote):
-        return _place_disagreement(question, people)
-    if isinstance(question, Vote):
-        return _vote_disagreement(question, people)
-    return _measure_disagreement(question, people)
+    """Empty, or what the vectorised forms make of these people that the device does not.
 
-
-def _arrays(people: Sequence[Summary]) -> tuple[crowd.Ints, crowd.Floats]:
-    return np.array([one.size for one in people], np.int64), np.array([one.mean for one in people], np.float64)
-
-
-def _vote_disagreement(vote: Vote, people: Sequence[Summary]) -> str:
-    first, last = crowd.marks(vote, *_arrays(people))
-    same = [vote.marks(person) for person in people] == list(zip(first.tolist(), last.tolist(), strict=True))
-    return "" if same else "the crowd marks other bins than the device"
-
-
-def _place_disagreement(vote: PlaceVote, people: Sequence[Summary]) -> str:
-    _, means = _arrays(people)
-    rows = zip(*(ends.tolist() for ends in edge.place_ends(vote, means)), strict=True)
-    own = [vote.code.ends(vote.own_bin(person), vote.part(person), vote.bins)[:-1] for person in people]
-    return "" if [list(row) for row in rows] == own else "the crowd has other chances of places than the device"
-
-
-def _measure_disagreement(measure: Measure, people: Sequence[Summary]) -> str:
-    for arm in range(measure.arms):
-        places = crowd.positions(measure, *_arrays(people), np.full(len(people), arm))
-        if places.tolist() != [measure.position(person, arm) for person in people]:
-            return "the crowd has other places in the window than the device"
-        if _integers(measure, places) != [_integer(measure, float(place)) for place in places]:
-            return "the crowd has other thresholds than the device"
+    Readings are compared in every window. Reports are compared for words at which thresholds that differ by a bit would
+    show, for one person of each reading.
+    """
+    for window in range(question.lens.window_count):
+        readings = [question.lens.reading(person, window) for person in people]
+        if list(map(_marks, readings)) != list(map(_marks, _vectorised(question.lens, people, window))):
+            return "the vectorised lens reads other marks than the device"
+        if not _same_reports(question, dict(zip(readings, people, strict=True)), window):
+            return "the vectorised channel draws other values than the device"
     return ""
 
 
-def _integers(measure: Measure, places: crowd.Floats) -> list[int]:
-    if isinstance(measure.noise, DiscreteLaplace):
-        points: list[int] = crowd.grid_points(places, measure.noise.steps).tolist()
-        return points
-    return [int(threshold) for threshold in edge.thresholds(measure.noise, places)]
+def _arrays(people: Iterable[Summary]) -> tuple[Ints, Floats]:
+    each = list(people)
+    return np.array([one.size for one in each], np.int64), np.array([one.mean for one in each], np.float64)
 
 
-def _integer(measure: Measure, place: float) -> int:
-    if isinstance(measure.noise, DiscreteLaplace):
-        return grid_point(place, measure.noise.steps)
-    return measure.noise.threshold(place)
+def _vectorised(lens: Lens, people: Sequence[Summary], window: int) -> list[Reading]:
+    readings = read(lens, *_arrays(people), window)
+    first, last = readings.first[readings.which].tolist(), readings.last[readings.which].tolist()
+    marks = [1.0] * len(people) if readings.marks is None else readings.marks.tolist()
+    return list(map(Reading, first, last, marks))
+
+
+def _marks(reading: Reading) -> Reading | None:
+    return reading if reading.first <= reading.last else None
+
+
+def _same_reports(question: Question, people: dict[Reading, Summary], window: int) -> bool:
+    arrays, channel = _arrays(people.values()), question.channel
+    for first in first_words(question, window):
+        for rows in zip(*(coins_for(channel, reading) for reading in people), strict=True):
+            words = [[*first, *row] for row in rows]
+            drawn = payloads(question, *arrays, KeyedCoins(_ScriptedLanes(np.array(words, np.uint64))))
+            pairs = zip(people.values(), words, strict=True)
+            own = [respond(question, person, ScriptedCoins(row)).encode(question) for person, row in pairs]
+            if [row.tobytes() for row in drawn] != [report[TAG_BYTES:] for report in own]:
+                return False
+    return True
+
+
+@singledispatch
+def coins_for(channel: Channel, reading: Reading) -> Iterable[list[int]]:
+    """Words with which a wrong draw of somebody with this reading would show: many, or the most telling ones."""
+    return random_words(_STREAM_WORDS, _STREAMS)
+
+
+@coins_for.register
+def _comparing_coins(channel: Comparing, reading: Reading) -> Iterable[list[int]]:
+    return telling_words(tuple(map(tuple, channel.ends(reading))))
+
+
+class _ScriptedLanes(Lanes):
+    """Given words for each person, a row each."""
+
+    def __init__(self, rows: WordArray) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def words(self, first: int, count: int, users: slice = slice(None)) -> WordArray:
+        return self._rows[users, first : first + count]
+
+    def each(self, users: NDArray[np.intp], numbers: WordArray) -> WordArray:
+        return self._rows[users, numbers]

@@ -11,15 +11,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from dame import checks
 from dame.audit.events import Event, Ints, candidates
-from dame.device.questions import PlaceVote, Question, SizeVote, Vote
+from dame.device.lenses import Lens, Reading
+from dame.device.parts import narrowed
+from dame.device.questions import Question
+from dame.device.records import Summary
 from dame.device.reports import Report
+from dame.device.statistics import Value
+from dame.errors import InvalidInput
 from dame.estimates import to_units
 
 FALSE_ALARM = 1e-6
@@ -28,8 +33,10 @@ PILOT = 6_000
 """Reports of each suspect to choose the event from: a third to propose, the rest to rank."""
 DRAWS = 20_000
 """Fresh reports of each of the two suspects in the test."""
-MANY = 64
-"""Times as many records as needed, for a suspect with many."""
+MOST_BITS = 62
+MOST_RECORDS = 1000
+MOST_SUSPECTS = 9
+"""So many people with at most so many records are listened to, and two of them again with more records."""
 
 Answer = Callable[[Question, Sequence[float]], Report]
 
@@ -100,70 +107,72 @@ class _Test:
 
 
 def heard(answer: Answer, question: Question, records: Sequence[float], count: int) -> Ints:
-    """The values of so many reports on the same records."""
-    return np.array([answer(question, records).value for _ in range(count)], dtype=np.int64)
+    """So many reports on the same records, each as one integer: the value and, above it, the window."""
+    if question.report_bits > MOST_BITS:
+        raise InvalidInput("report", question.report_bits, f"one of at most {MOST_BITS} bits, to be listened to")
+    bits, (low, _) = question.channel.value_bits, question.channel.values
+    reports = (answer(question, records) for _ in range(count))
+    return np.fromiter(((report.window << bits) + report.value - low for report in reports), np.int64, count)
 
 
 def _most_telling(pilot: Mapping[str, Ints], test: _Test) -> tuple[str, str, Event]:
     """The pair and the event that promise most, each event judged by reports that did not propose it."""
+    third = len(next(iter(pilot.values()))) // 3
+    proposing = {name: reports[:third] for name, reports in pilot.items()}
+    # Each value once: reports of few bits are many, and their values few.
+    ranking = {name: np.unique(reports[third:], return_counts=True) for name, reports in pilot.items()}
+    judges = len(next(iter(pilot.values()))) - third
     ranked = []
     for one, other in itertools.permutations(pilot, 2):
-        here, there = pilot[one], pilot[other]
-        third = len(here) // 3
-        for event in candidates(here[:third], there[:third]):
-            promise = test.promise(event.count(here[third:]), event.count(there[third:]), len(here) - third)
+        for event in candidates(proposing[one], proposing[other]):
+            promise = test.promise(event.count(*ranking[one]), event.count(*ranking[other]), judges)
             ranked.append((promise, one, other, event))
     _, one, other, event = max(ranked, key=lambda row: row[0])
     return one, other, event
 
 
-def suspects(question: Question) -> Mapping[str, list[float]]:
-    """Lists of records whose reports could differ most: both ends, borders of bins, few records and many."""
-    if isinstance(question, SizeVote):
-        return _sized_suspects(question)
-    if isinstance(question, PlaceVote):
-        return _placed_suspects(question)
-    return _voting_suspects(question) if isinstance(question, Vote) else _measured_suspects(question)
+def suspects(question: Question) -> dict[str, list[float]]:
+    """Lists of records whose reports could differ most: of people whom the lens sees as differently as it can.
 
-
-def _sized_suspects(vote: SizeVote) -> Mapping[str, list[float]]:
-    sizes = (1, 2, 3, 2 ** min(vote.bins - 1, 10))
+    The first two are also there with as many records as anybody in reach has: a size may show where it must not.
+    """
+    people = [person for person in question.lens.extremes() if person.size <= MOST_RECORDS]
+    chosen = _apart({_seen(question.lens, person): person for person in reversed(people)})
+    most = max(person.size for person in people)
+    chosen += [replace(person, size=most) for person in chosen[:2]]
+    statistic = narrowed(Value, question.statistic)
     return {
-        f"{end}, {size} records": _alike(vote, mean, size)
-        for size in sizes
-        for end, mean in (("lowest", -1.0), ("highest", 1.0))
+        f"mean {person.mean}, {person.size} records": [to_units(person.mean, statistic.low, statistic.high)]
+        * person.size
+        for person in chosen
     }
 
 
-def _placed_suspects(vote: PlaceVote) -> Mapping[str, list[float]]:
-    first, second, last = vote.places[0], vote.places[1], vote.places[-1]
-    means = {"lowest": -1.0, "first place": first, "between places": (first + second) / 2, "last place": last}
-    lists = {name: _alike(vote, mean, 1) for name, mean in means.items()}
-    return {**lists, "highest, many records": _alike(vote, 1.0, MANY)}
+Seen = tuple[Reading, ...]
 
 
-def _voting_suspects(vote: Vote) -> Mapping[str, list[float]]:
-    borders = {
-        f"border of bin {bin_}": vote.origin + bin_ * vote.width for bin_ in (vote.bins // 4, 3 * vote.bins // 4)
-    }
-    means = {"first bin": vote.origin + vote.width / 2, "last bin": 1.0, **borders}
-    lists = {name: _alike(vote, mean, vote.min_size) for name, mean in means.items()}
-    lists["last bin, many records"] = _alike(vote, 1.0, 2 * vote.min_size + 1)
-    if vote.min_size > 1:
-        lists["too few records"] = _alike(vote, -1.0, vote.min_size - 1)
-    return lists
+def _seen(lens: Lens, person: Summary) -> Seen:
+    return tuple(lens.reading(person, window) for window in range(lens.window_count))
 
 
-def _measured_suspects(question: Question) -> Mapping[str, list[float]]:
-    return {
-        f"{end}, {size} records": _alike(question, mean, size)
-        for size in (1, MANY)
-        for end, mean in (("lowest", -1.0), ("highest", 1.0))
-    }
+def _apart(people: Mapping[Seen, Summary]) -> list[Summary]:
+    """Some of the people: first two who differ most, then again and again whoever differs most from all of these."""
+    chosen = list(max(itertools.product(people, repeat=2), key=lambda pair: _distance(*pair)))
+    while len(chosen) < min(MOST_SUSPECTS, len(people)):
+        left = (one for one in people if one not in chosen)
+        chosen.append(max(left, key=lambda one: min(_distance(one, other) for other in chosen)))
+    return [people[one] for one in chosen]
 
 
-def _alike(question: Question, mean: float, size: int) -> list[float]:
-    return [to_units(mean, question.low, question.high)] * size
+def _distance(one: Seen, other: Seen) -> float:
+    """How strongly two people differ in their marks, over all bins and windows."""
+    return sum(_marks(mine, theirs) + _marks(theirs, mine) for mine, theirs in zip(one, other, strict=True))
+
+
+def _marks(one: Reading, other: Reading) -> float:
+    """How much more strongly one reading marks bins than the other."""
+    shared = max(min(one.last, other.last) + 1 - max(one.first, other.first), 0)
+    return (one.last + 1 - one.first - shared) * one.mark + shared * max(one.mark - other.mark, 0.0)
 
 
 def certified_loss(here: int, there: int, draws: int, level: float) -> float:

@@ -7,12 +7,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from dame.audit.expected import expected_tally
 from dame.checks import ALPHA_RANGE
-from dame.device.exact import WORD
-from dame.device.questions import PARTS, Measure, PartMeasure, PlaceVote, Question, Vote, question_id
-from dame.device.randomisers import OneBit, OneOfMany, UnaryCode
+from dame.device import Bins, Bits, Choice, SizeClasses, Windows
+from dame.device.channels import Channel
+from dame.device.lenses import Lens
+from dame.device.questions import Question, question_id
+from dame.device.records import Summary
 from dame.estimates import Estimate
-from dame.planning.plans import Brief, MeasureRound, Plan, VoteRound
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.planning.rounds import Round, windows_around_zero
 from dame.protocols import PROTOCOLS
 from dame.protocols import next as next_step
 from dame.protocols import plan as make_plan
@@ -22,7 +29,8 @@ from dame.sizes import Sizes
 from dame.tally import Tally
 
 ALPHAS = (0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0)
-REPORTS = 1000
+REPORTS, MOST_REPORTS = 1000, 10**12
+"""Reports of a tally that steers a study; up to so many, where fewer cannot tell people apart."""
 STUDY = "audit"
 
 POPULATIONS = {
@@ -32,8 +40,9 @@ POPULATIONS = {
 }
 """Users and sizes for which each protocol is planned: from a single bin to thousands."""
 SMALL = (10_000, "poisson:5")
-PLACES = (2, 3, 4, 5, 8)
-"""Numbers of places to vote among."""
+CLASSES = (2, 3, 4, 5, 8, 12, 24)
+"""Numbers of classes of sizes to ask about."""
+SEGMENTS = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,31 +55,23 @@ class Case:
 
 def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] | None = None) -> Iterator[Case]:
     """Every question of every protocol at every α, each once; without a choice of α, the extreme ones too."""
-    chosen = itertools.product(protocols, ALPHAS if alphas is None else alphas)
-    plans = [(protocol, alpha, population) for protocol, alpha in chosen for population in populations(protocol)]
-    if alphas is None:
-        # The smallest and the largest α that a device accepts, where any population shows what they do to the coins.
-        plans += [(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, ALPHA_RANGE)]
-    found = itertools.chain.from_iterable(itertools.starmap(_planned, plans))
+    usual, extreme = (ALPHAS, ALPHA_RANGE) if alphas is None else (alphas, ())
+    found = [
+        _planned(protocol, alpha, population)
+        for protocol, alpha in itertools.product(protocols, usual)
+        for population in POPULATIONS.get(protocol, (SMALL,))
+    ]
+    # The smallest and the largest α that a device accepts, where any population shows what they do to the coins.
+    found += [_planned(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, extreme)]
     if "adaptive" in protocols:
-        more = [
-            make(alpha)
-            for alpha in (ALPHAS if alphas is None else alphas)
-            for make in (four_rounds, surveyed, differing)
-        ]
-        budgets = (*ALPHAS, *ALPHA_RANGE) if alphas is None else alphas
-        by_hand = (make(alpha) for make in (place_votes, part_measures) for alpha in budgets)
-        found = itertools.chain(found, *(reachable(plan, _name(plan)) for plan in more), *by_hand)
+        plans = (make(alpha) for alpha in usual for make in (four_rounds, surveyed, varying))
+        found += [reachable(plan, _name(plan)) for plan in plans]
+        found += [by_hand(alpha) for alpha in (*usual, *extreme)]
     seen = set()
-    for case in found:
+    for case in itertools.chain.from_iterable(found):
         if question_id(case.question) not in seen:
             seen.add(question_id(case.question))
             yield case
-
-
-def populations(protocol: str) -> Sequence[tuple[int, str]]:
-    """Users and sizes for which a protocol is planned."""
-    return POPULATIONS.get(protocol, (SMALL,))
 
 
 def _planned(protocol: str, alpha: float, population: tuple[int, str]) -> Iterator[Case]:
@@ -83,16 +84,24 @@ def _name(plan: Plan) -> str:
     return f"{plan.protocol} alpha={plan.alpha:.4g} users={plan.users} sizes={plan.brief.sizes.spec}"
 
 
+# --- plans and questions that planners choose rarely
+
+
 def four_rounds(alpha: float) -> Plan:
     """A study of more rounds than planners mostly choose: only in such a one can two saturated rounds be mended."""
     brief = Brief(users=1000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-four-rounds")
-    code, bits = UnaryCode.optimised(alpha), OneBit.spending(alpha)
-    vote = VoteRound(name="locate", share=0.25, bins=5, width=0.4, neighbours=0, min_size=10, code=code)
-    measures = [
-        MeasureRound(name=name, share=0.25, half_width=2.0, cap=None, fitted=True, dither=dither, noise=bits)
+    votes = Bins(bins=5, width=0.4, min_size=10)
+    vote = Round(name="locate", share=0.25, lens=votes, channel=Bits.optimised(alpha, votes.bins))
+    rounds = [
+        Round(
+            name=name,
+            share=0.25,
+            lens=windows_around_zero(2.0, cap=None, dither=dither, fitted=True),
+            channel=Bits.single(alpha),
+        )
         for name, dither in (("refine", 0.0), ("refine", 0.1), ("finish", 0.1))
     ]
-    return Plan(protocol="adaptive", brief=brief, rounds=(vote, *measures), forecast=forecast(brief, 1.0))
+    return Plan(protocol="adaptive", brief=brief, rounds=(vote, *rounds), forecast=forecast(brief, 1.0))
 
 
 def surveyed(alpha: float) -> Plan:
@@ -102,33 +111,31 @@ def surveyed(alpha: float) -> Plan:
     return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=forecast(brief, 1.0))
 
 
-def differing(alpha: float) -> Plan:
-    """A study of users who differ, so many that they are asked in three rounds, whatever α is."""
+def varying(alpha: float) -> Plan:
+    """A study under between-user variation, of so many users that they are asked in three rounds, whatever α is."""
     users, sizes = math.ceil(1000 / math.tanh(alpha / 2) ** 2), Sizes.parse("constant:1")
-    return make_plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study=f"{STUDY}-differing")
+    return make_plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study=f"{STUDY}-varying")
 
 
-def place_votes(alpha: float) -> Iterator[Case]:
-    """Votes for one of a few places, as the rounds for users who differ ask them: over the whole range, and within a
-    window whose places are at unequal distances.
+def by_hand(alpha: float) -> Iterator[Case]:
+    """Surveys of sizes with few classes and with many, in both ways; bits on segments of the whole range, all as wide,
+    and of some of it, of widths that differ.
     """
-    for count in PLACES:
-        code = OneOfMany.spending(alpha, count)
-        even = [2 * place / (count - 1) - 1 for place in range(count)]
-        for name, places in (("whole", even), ("window", [0.2 + 0.01 * place**3 for place in even])):
-            vote = PlaceVote(study=f"{STUDY}-places", round=0, alpha=alpha, places=tuple(places), code=code)
-            yield Case(name=f"adaptive alpha={alpha:.4g} {name} places={count}", question=vote)
-
-
-def part_measures(alpha: float) -> Iterator[Case]:
-    """Bits on one of a few parts: of the whole range, all as wide, and of some of it, of widths that differ."""
-    for count in PARTS:
+    bit = Bits.single(alpha)
+    parts: dict[str, tuple[Lens, Channel]] = {"whole range": (Windows.whole_range(), bit)}
+    for count in CLASSES:
+        parts[f"bits classes={count}"] = SizeClasses(classes=count), Bits.optimised(alpha, count)
+        parts[f"choice classes={count}"] = SizeClasses(classes=count), Choice.spending(alpha, count)
+    for count in SEGMENTS:
         even = [2 * border / count - 1 for border in range(count + 1)]
-        for name, borders in (("whole", even), ("window", [0.2 + 0.01 * border**3 for border in even])):
-            measure = PartMeasure(
-                study=f"{STUDY}-parts", round=0, alpha=alpha, borders=tuple(borders), noise=OneBit.spending(alpha)
-            )
-            yield Case(name=f"adaptive alpha={alpha:.4g} {name} parts={count}", question=measure)
+        parts[f"whole segments={count}"] = Windows.segments(even), bit
+        parts[f"window segments={count}"] = Windows.segments([0.2 + 0.01 * border**3 for border in even]), bit
+    for name, (lens, channel) in parts.items():
+        question = Question(study=f"{STUDY}-by-hand", round=0, alpha=alpha, lens=lens, channel=channel)
+        yield Case(name=f"adaptive alpha={alpha:.4g} {name}", question=question)
+
+
+# --- what can follow
 
 
 def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:
@@ -143,28 +150,26 @@ def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[
 
 
 def outcomes(question: Question) -> Iterator[tuple[str, Tally]]:
-    """Tallies that steer a study to the ends and the middle of what can happen next."""
+    """Tallies that steer a study to the ends and the middle of what can happen next: nobody, or everybody alike."""
     yield "silence", Tally.zero(question)
-    if isinstance(question, Vote):
-        for bin_ in sorted({0, question.bins // 2, question.bins - 1}):
-            yield f"bin-{bin_}", _votes_for(question, bin_)
-        return
-    assert isinstance(question.noise, OneBit), "Laplace noise is for last rounds only"
-    base, rise = question.noise.low / WORD, (question.noise.high - question.noise.low) / WORD
-    for place in (0.0, 0.45, 1.0):
-        yield f"place-{place:g}", _bits(question, round(REPORTS * (base + rise * place)))
+    people = telling_people(question.lens)
+    reports = REPORTS
+    while len(tallies := {_alike(question, one, reports): one for one in people}) < len(people):
+        if reports == MOST_REPORTS:
+            break
+        reports *= 10
+    for tally, one in tallies.items():
+        yield f"all-at-{one.mean:g}-with-{one.size}", tally
 
 
-def _votes_for(vote: Vote, bin_: int) -> Tally:
-    blank, full = (round(REPORTS * threshold / WORD) for threshold in (vote.code.no, vote.code.yes))
-    if isinstance(vote, PlaceVote):  # a report has exactly one mark, and so the marks of all add up to the reports
-        blank = min(blank, (REPORTS - 1) // vote.bins)
-        full = REPORTS - (vote.bins - 1) * blank
-    ones = [blank] * vote.bins
-    ones[bin_] = max(full, blank + 1)
-    return Tally(question=vote, reports=REPORTS, sums=tuple(ones))
+def telling_people(lens: Lens) -> list[Summary]:
+    """The person whose reading is the least, the one whose is the largest, and one between them."""
+    windows = range(lens.window_count)
+    readings = {tuple(lens.reading(person, window) for window in windows): person for person in lens.extremes()}
+    order = sorted(readings)
+    return [readings[order[place]] for place in sorted({0, len(order) // 2, len(order) - 1})]
 
 
-def _bits(question: Measure, ones: int) -> Tally:
-    share = REPORTS // question.arms, ones // question.arms
-    return Tally.of_arms(question, [share] * question.arms)
+def _alike(question: Question, person: Summary, reports: int) -> Tally:
+    sizes, means = np.array([person.size], np.int64), np.array([person.mean])
+    return expected_tally(question, sizes, means, np.ones(1), reports)

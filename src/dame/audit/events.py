@@ -26,9 +26,9 @@ class Event:
     words: str
     holds: Callable[[Ints], Flags]
 
-    def count(self, values: Ints) -> int:
-        """How many of the reports are in the set."""
-        return int(np.count_nonzero(self.holds(values)))
+    def count(self, values: Ints, times: Ints | int = 1) -> int:
+        """How many of the reports are in the set, each value having been heard so many times."""
+        return int(np.sum(self.holds(values) * times))
 
 
 def candidates(one: Ints, other: Ints) -> Iterator[Event]:

@@ -5,37 +5,34 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 
 from dame.audit.agreement import disagreement
 from dame.audit.budget import ln_above
-from dame.audit.people import extreme_people
 from dame.audit.probe import (
     WORD,
+    Ends,
     Mechanism,
-    ScriptedCoins,
-    Thresholds,
+    Probe,
     Unreadable,
     device,
     far_noise,
     published_laplace,
-    read_borders,
-    read_thresholds,
+    random_words,
+    read_ends,
 )
-from dame.device.coins import Coins
-from dame.device.questions import Measure, PlaceVote, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.device.channels import Channel, Comparing, Laplace
+from dame.device.lenses import Reading
+from dame.device.questions import Question
 from dame.device.records import Summary
+from dame.errors import InvalidInput
 
 TIGHT = 0.999
 """Part of the budget that a mechanism must spend where it is meant to spend all of it."""
-FINE_SCALE = 1000
-"""Noise of a smaller whole scale cannot come so close to its budget."""
 _STREAMS = 4
 _STREAM_WORDS = 1000
 
@@ -69,7 +66,7 @@ class Check:
 
 def check_question(name: str, question: Question, mechanism: Mechanism = device) -> Check:
     """The verdict on a question as a mechanism answers it, by default the device's own."""
-    people = extreme_people(question)
+    people = question.lens.extremes()
     try:
         epsilon = exact_epsilon(question, people, mechanism)
     except Unreadable as unreadable:
@@ -78,13 +75,15 @@ def check_question(name: str, question: Question, mechanism: Mechanism = device)
 
 
 def exact_epsilon(question: Question, people: Sequence[Summary], mechanism: Mechanism = device) -> float:
-    """The largest privacy loss between any two of the people, rounded up to a float; infinite if there is no bound."""
-    if isinstance(question, Measure) and isinstance(question.noise, DiscreteLaplace):
-        return _laplace_epsilon(question, question.noise, people, mechanism)
-    if isinstance(question, PlaceVote):
-        return _place_epsilon(question, people, mechanism)
-    arms = range(question.arms) if isinstance(question, Measure) and question.arms > 1 else (None,)
-    return max(_largest_loss({_row(question, person, arm, mechanism) for person in people}) for arm in arms)
+    """The largest privacy loss between any two of the people, rounded up to a float; infinite if there is no bound.
+
+    Everybody's coins draw the windows alike, so that a window itself tells nothing: the loss is that within one.
+    """
+
+    def probes(window: int) -> list[Probe]:
+        return [Probe(question=question, person=person, window=window, mechanism=mechanism) for person in people]
+
+    return max(largest_loss(question.channel, probes(window)) for window in range(question.lens.window_count))
 
 
 def _verdict(name: str, question: Question, epsilon: float, problem: str) -> Check:
@@ -103,59 +102,62 @@ def _verdict(name: str, question: Question, epsilon: float, problem: str) -> Che
     )
 
 
+# --- whether a question is meant to spend its whole budget
+
+
 def spends_all(question: Question) -> bool:
-    """Whether two people exist between whom the question is meant to spend its whole budget.
+    """Whether two people exist who differ as much as the lens allows, and the channel can come close to α.
 
-    Two votes without a common bin, both uncut; two people at two of the places, which are all within the bounds; two
-    people at the two ends of the window, on a grid fine enough.
+    Both have marks on as many bins as anybody: codes are made for these, not for runs that the first bin cuts off.
     """
-    if isinstance(question, PlaceVote):
-        return True
-    if isinstance(question, SizeVote):
-        return question.bins > 1
-    if isinstance(question, Vote):
-        reach = question.neighbours
-        first = max(question.bin_of(-1.0), reach)
-        last = min(question.bin_of(1.0), question.bins - 1 - reach)
-        return last - first >= 2 * reach + 1
-    fine = isinstance(question.noise, OneBit) or question.noise.scale >= FINE_SCALE
-    return fine and {0.0, 1.0} <= {question.position(person) for person in extreme_people(question)}
+    lens, attained = question.lens, {(0, 0)}
+    for window in range(lens.window_count):
+        readings = {lens.reading(person, window) for person in lens.extremes()}
+        most = max(reading.last - reading.first for reading in readings)
+        whole = [reading for reading in readings if reading.last - reading.first == most]
+        attained |= {(_gained(one, other), _gained(other, one)) for one, other in itertools.permutations(whole, 2)}
+    some = len(attained) > 1 and question.channel.loss(frozenset(attained)) == question.loss()
+    return some and not _coarse(question)
 
 
-# --- bits
+def _gained(one: Reading, other: Reading) -> int:
+    """How many bins one reading marks wholly, and the other not at all."""
+    shared = min(one.last, other.last) + 1 - max(one.first, other.first) if other.mark > 0 else 0
+    return one.last + 1 - one.first - max(shared, 0) if one.mark == 1 else 0
 
 
-def _row(question: Question, person: Summary, arm: int | None, mechanism: Mechanism) -> Thresholds:
-    """The thresholds of one person's bits, where there are arms in one of them: the arm itself tells nothing of her."""
-    if isinstance(question, Vote):
-        first, last = question.marks(person)
-        code = question.code
-        guess = tuple(code.yes if first <= bin_ <= last else code.no for bin_ in range(question.bins))
-    else:
-        assert isinstance(question.noise, OneBit)
-        guess = (question.noise.threshold(question.position(person, arm or 0)),)
-
-    def draw(coins: Coins) -> int:
-        return mechanism(question, person, coins) if arm is None else _in_arm(question, person, arm, mechanism, coins)
-
-    return read_thresholds(draw, len(guess), guess)
+def _coarse(question: Question) -> bool:
+    """Whether one step of one of the channel's whole numbers is more than may be left of the budget."""
+    for name in (field.name for field in fields(question.channel)):  # type: ignore[arg-type]  # every part is a dataclass
+        for step in (-1, 1):
+            try:
+                moved = replace(question.channel, **{name: operator.index(getattr(question.channel, name)) + step})  # type: ignore[type-var]
+                there = moved.loss(question.lens.differences).epsilon()
+            except (InvalidInput, TypeError):  # no whole number, or none that the channel can have
+                continue
+            if abs(there - question.epsilon()) > (1 - TIGHT) * question.alpha:
+                return True
+    return False
 
 
-def _in_arm(question: Question, person: Summary, arm: int, mechanism: Mechanism, coins: Coins) -> int:
-    """The bit in an arm, once the arm is seen to be the top bits of the first word."""
-    assert isinstance(question, Measure)
-    (word,) = coins.words(1)
-    part, seen = WORD // question.arms, set()
-    for top in (arm * part, (arm + 1) * part - 1):
-        script = ScriptedCoins([top, word])
-        seen.add((mechanism(question, person, script), script.used))
-    if seen not in ({(arm << 1, 2)}, {(arm << 1 | 1, 2)}):
-        raise Unreadable("its arm is not the fair coins of the first word")
-    return seen.pop()[0] & 1
+# --- the loss, by channel
 
 
-def _largest_loss(rows: Iterable[Thresholds]) -> float:
-    """The largest loss between two rows of thresholds."""
+@singledispatch
+def largest_loss(channel: Channel, probes: Sequence[Probe]) -> float:
+    """The largest loss between two of the people, rounded up to a float; infinite if there is no bound.
+
+    A channel that neither compares words nor adds the published noise registers a function of its own.
+    """
+    raise InvalidInput("channel", channel.kind, "one whose loss the audit can read: register how")
+
+
+@largest_loss.register
+def _comparing_loss(channel: Comparing, probes: Sequence[Probe]) -> float:
+    """For words that are compared with ends: each word takes the outcome that tells most."""
+    rows = {read_ends(probe, channel) for probe in probes}
+    if len({len(row) for row in rows}) > 1:
+        raise Unreadable("how many words it takes depends on the person")
     largest = Fraction(1)
     for one, other in itertools.permutations(map(_sparse, rows), 2):
         ratio = _ratio(one, other)
@@ -167,99 +169,74 @@ def _largest_loss(rows: Iterable[Thresholds]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Sparse:
-    """Thresholds of many bits: the usual one, how many bits there are, and the few that differ."""
+    """The ends of many words: the usual ones, how many words there are, and the few that differ."""
 
-    usual: int
-    bits: int
-    others: dict[int, int]
+    usual: tuple[int, ...]
+    words: int
+    others: dict[int, tuple[int, ...]]
 
 
-def _sparse(row: Thresholds) -> _Sparse:
+def _sparse(row: Ends) -> _Sparse:
     usual = Counter(row).most_common(1)[0][0]
-    return _Sparse(usual, len(row), {bit: t for bit, t in enumerate(row) if t != usual})
+    return _Sparse(usual, len(row), {word: ends for word, ends in enumerate(row) if ends != usual})
 
 
 def _ratio(one: _Sparse, other: _Sparse) -> Fraction | None:
-    """The largest likelihood ratio of one row over the other: each bit takes its better side; None if unbounded."""
+    """The largest likelihood ratio of one row over the other; None if unbounded."""
     special = one.others.keys() | other.others.keys()
-    pairs = Counter((one.others.get(bit, one.usual), other.others.get(bit, other.usual)) for bit in special)
-    pairs[one.usual, other.usual] += one.bits - len(special)
+    pairs = Counter((one.others.get(word, one.usual), other.others.get(word, other.usual)) for word in special)
+    pairs[one.usual, other.usual] += one.words - len(special)
     ratio = Fraction(1)
     for (here, there), count in pairs.items():
-        best = _bit_ratio(here, there)
+        best = _word_ratio(here, there)
         if best is None:
             return None
         ratio *= best**count
     return ratio
 
 
-def _bit_ratio(here: int, there: int) -> Fraction | None:
-    sides = [(here, there), (WORD - here, WORD - there)]
-    if any(chance and not rival for chance, rival in sides):
+@lru_cache(maxsize=2**12)
+def _word_ratio(here: tuple[int, ...], there: tuple[int, ...]) -> Fraction | None:
+    outcomes = list(zip(_chances(here), _chances(there), strict=True))
+    if any(chance and not rival for chance, rival in outcomes):
         return None
-    return max(Fraction(chance, rival) for chance, rival in sides if rival)
+    return max(Fraction(chance, rival) for chance, rival in outcomes if rival)
 
 
-# --- one of a few places
+def _chances(ends: tuple[int, ...]) -> list[int]:
+    """How many of the 2^64 words have each outcome."""
+    return [end - start for start, end in itertools.pairwise((0, *ends, WORD))]
 
 
-def _place_epsilon(vote: PlaceVote, people: Sequence[Summary], mechanism: Mechanism) -> float:
-    """The loss of a single mark: for each place its largest chance over its smallest, and the largest of these."""
-    largest = Fraction(1)
-    for chances in zip(*(_chances(vote, person, mechanism) for person in people), strict=True):
-        if max(chances) and not min(chances):
-            return math.inf
-        if min(chances):  # else nobody ever marks it
-            largest = max(largest, Fraction(max(chances), min(chances)))
-    return ln_above(largest)
-
-
-def _chances(vote: PlaceVote, person: Summary, mechanism: Mechanism) -> list[int]:
-    """How many of the 2^64 words lead a person to each place."""
-    guess = vote.code.ends(vote.own_bin(person), vote.part(person), vote.bins)[:-1]
-    borders = read_borders(lambda coins: mechanism(vote, person, coins), vote.bins, tuple(guess))
-    return [end - start for start, end in itertools.pairwise((0, *borders, WORD))]
-
-
-# --- Laplace noise
-
-
-def _laplace_epsilon(
-    question: Measure, noise: DiscreteLaplace, people: Sequence[Summary], mechanism: Mechanism
-) -> float:
-    """The loss of noisy grid points: for weights exp(-|k|/scale), the distance of two points over the scale.
+@largest_loss.register
+def _laplace_loss(channel: Laplace, probes: Sequence[Probe]) -> float:
+    """For noisy grid points: for weights exp(-|k|/scale), the distance of two points over the scale.
 
     P(report | g) / P(report | g') = exp((|report - g'| - |report - g|) / scale), largest beyond the two points, and
     the same for the clamped ends, which gather a whole tail. Rounding came before: grid points are all there is.
     """
-    points = {_grid_point(question, noise, person, mechanism) for person in people}
-    loss = Fraction(max(points) - min(points), noise.scale)
+    points = {_grid_point(channel, probe) for probe in probes}
+    loss = Fraction(max(points) - min(points), channel.scale)
     nearest = float(loss)
     return nearest if Fraction(nearest) >= loss else math.nextafter(nearest, math.inf)
 
 
-def _grid_point(question: Measure, noise: DiscreteLaplace, person: Summary, mechanism: Mechanism) -> int:
+def _grid_point(channel: Laplace, probe: Probe) -> int:
     """The point that a person's noise is added to, once the noise is seen to be the published one, at its scale."""
-    low, high = -noise.reach, noise.steps + noise.reach
+    low, high = channel.values
     points = set()
-    for script in _streams():
-        coins, words = ScriptedCoins(script), iter(script)
-        drawn = published_laplace(words, noise.scale)
-        value = mechanism(question, person, coins)
-        if coins.used != len(script) - operator.length_hint(words):
+    for script in random_words(_STREAM_WORDS, _STREAMS):
+        words = iter(script)
+        drawn = published_laplace(words, channel.scale)
+        value, used = probe.run(script)
+        if used != len(script) - operator.length_hint(words):
             raise Unreadable("its noise uses other words than the published algorithm")
         if low < value < high:
             points.add(value - drawn)
     if len(points) != 1:
         raise Unreadable("its noise is not the published one")
-    beyond = high // noise.scale + 2
+    beyond = high // channel.scale + 2
     for negative, end in ((True, low), (False, high)):
-        if mechanism(question, person, ScriptedCoins(far_noise(beyond, negative))) != end:
+        if probe.run(far_noise(beyond, negative))[0] != end:
             raise Unreadable("a report outside the public range is not clamped to it")
     return points.pop()
-
-
-@lru_cache(maxsize=1)
-def _streams() -> list[list[int]]:
-    source = random.Random(2025)
-    return [[source.getrandbits(64) for _ in range(_STREAM_WORDS)] for _ in range(_STREAMS)]

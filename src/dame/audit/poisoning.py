@@ -9,24 +9,30 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.vectorised import crowd
-from dame.device.exact import WORD
-from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
-from dame.device.randomisers import POSITION_STEPS, DiscreteLaplace, OneBit
-from dame.device.reports import tally_entries, value_range
+from dame.audit.expected import expected_tally
+from dame.device.channels import Bits, Channel
+from dame.device.lenses import Bins, Lens, Windows
+from dame.device.parts import narrowed
+from dame.device.questions import Question
+from dame.device.records import MOST_RECORDS, Summary
+from dame.errors import InvalidInput
 from dame.estimates import Estimate
-from dame.planning.plans import Brief, Plan, VoteRound
+from dame.planning.brief import Brief
+from dame.planning.plans import Plan
+from dame.protocols import drive
 from dame.protocols import next as next_step
 from dame.sizes import Sizes
 from dame.tally import Tally
 from dame.theory.response import mean_atoms
+from dame.vectorised.lenses import read
 
 SHARE = 0.01
 FEWEST_REPORTS = 10_000
@@ -34,13 +40,16 @@ FEWEST_REPORTS = 10_000
 THETAS = (-1.0, -0.5, 0.03)
 """Where the honest users' mean lies: at a bound, where the room to push is largest, and inside."""
 MOST_GROUPS = 48
-MOST_ARMS = 4
+MOST_WINDOWS = 4
+MOST_PATHS = 4
+MOST_VALUES = 64
+"""Of a channel with more values, attackers send the smallest and the largest."""
 MOST_BINS = 256
 FAR = 16
 """Bins beyond which an attack is taken to reach any place."""
 
-Mix = tuple[tuple[int, float], ...]
-"""What attackers send in a round: values of reports, and the part of the attackers that sends each."""
+Mix = tuple[tuple[int, int, float], ...]
+"""What attackers send in a round: windows and values of reports, and the part of the attackers that sends each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +98,10 @@ def _worst_at(plan: Plan, theta: float, share: float) -> Attack:
 
 
 def _without_attack(plan: Plan, honest: _Honest) -> float:
-    tallies: list[Tally] = []
-    while not isinstance(step := next_step(plan, tallies), Estimate):
-        tallies.append(honest.tally(step, _reports(plan, len(tallies))))
-    return step.value
+    def answer(questions: Sequence[Question]) -> list[Tally]:
+        return [honest.tally(question, _reports(plan, question.round)) for question in questions]
+
+    return drive(plan, answer)[0].estimate.value
 
 
 def _reports(plan: Plan, index: int) -> int:
@@ -123,79 +132,94 @@ def _continued(plan: Plan, honest: _Honest, path: _Path, reports: int, share: fl
 
 
 def _telling(paths: list[_Path]) -> list[_Path]:
-    """The paths worth following: after the last round all; before it those to the ends, and the one without attack."""
-    chosen: list[_Path] = []
-    for kind in (Measure, PlaceVote):  # windows of different kinds have different units
-        alike = [path for path in paths if isinstance(path.step, kind)]
-        chosen += _to_the_ends(alike) if alike else []
-    # Others stay: the study is over, or a vote follows a survey of sizes.
-    return [path for path in paths if path in chosen or not isinstance(path.step, (Measure, PlaceVote))]
+    """The paths worth following: all after the last round; before it those to the ends, and the one without attack."""
+    if len(paths) <= MOST_PATHS or isinstance(paths[0].step, Estimate):
+        return paths
+    looks = [(*_looked_at(path.step.lens), path) for path in paths if isinstance(path.step, Question)]
+    by_centre = sorted(looks, key=lambda look: look[0])
+    widest = max(looks, key=lambda look: look[1])
+    chosen = [path for *_, path in (looks[0], by_centre[0], by_centre[-1], widest)]
+    return [path for path in paths if path in chosen]
 
 
-def _to_the_ends(paths: list[_Path]) -> list[_Path]:
-    """Those that lead farthest to the left, to the right and to the widest window, and the one without attack."""
-    by_centre = sorted(paths, key=lambda path: _window(path.step)[0])
-    by_width = sorted(paths, key=lambda path: _window(path.step)[1])
-    return [by_centre[0], by_centre[-1], by_width[-1], paths[0]]
+@singledispatch
+def _looked_at(lens: Lens) -> tuple[float, float]:
+    """The centre and the width of what a lens looks at: the whole range, unless its class is registered."""
+    del lens
+    return 0.0, 2.0
 
 
-def _window(step: Question | Estimate) -> tuple[float, float]:
-    """The centre and the width of what a question looks at."""
-    if isinstance(step, (PlaceVote, PartMeasure)):
-        first, *_, last = step.places if isinstance(step, PlaceVote) else step.borders
-        return (first + last) / 2, last - first
-    assert isinstance(step, Measure)
-    return step.centre, step.right - step.left
+@_looked_at.register
+def _windows_looked_at(lens: Windows) -> tuple[float, float]:
+    weight = lens.weight(MOST_RECORDS)
+    low = min(window.centre + window.left / weight for window in lens.windows)
+    high = max(window.centre + window.right / weight for window in lens.windows)
+    return (low + high) / 2, high - low
 
 
 # --- malicious users
 
 
 def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
-    """What attackers may send: nothing special (the empty mix), or extreme reports."""
+    """What attackers may send: nothing special (the empty mix), or extreme reports, in one window or in all."""
     yield ()
-    if isinstance(question, SizeVote):
-        # Every other survey leads to a design of its own: the two that distort M most are enough.
-        yield from (((1 << class_, 1.0),) for class_ in {0, question.bins - 1})
-    elif isinstance(question, PlaceVote):
-        yield from (((1 << place, 1.0),) for place in range(question.bins))
-    elif isinstance(question, Vote):
-        yield from (((ballot, 1.0),) for ballot in _ballots(question, honest))
-    elif question.arms > 1:
-        yield from (((value, 1.0),) for value in range(2 * question.arms))
-        for bits in _patterns(question.arms):
-            yield tuple((arm << 1 | bit, 1 / question.arms) for arm, bit in enumerate(bits))
-    else:
-        yield from (((value, 1.0),) for value in value_range(question))
+    values, count = worst_values(question.channel, honest.sums), question.lens.window_count
+    if not _shows_means(question.lens):
+        # What tells of sizes leads to a design of its own each time: the two that distort them most are enough.
+        values = sorted({min(values), max(values)})
+    yield from (((window, value, 1.0),) for window in range(count) for value in values)
+    if count > 1:
+        for ends in _patterns(count):
+            yield tuple((window, values[end], 1 / count) for window, end in enumerate(ends))
 
 
-def _patterns(arms: int) -> Iterator[tuple[int, ...]]:
-    """A bit for each arm, in every way; of many arms, as from somebody at a border or the opposite."""
-    if arms <= MOST_ARMS:
-        yield from itertools.product((0, 1), repeat=arms)
-        return
-    for above in range(arms + 1):
-        yield (1,) * above + (0,) * (arms - above)
-        yield (0,) * above + (1,) * (arms - above)
+@singledispatch
+def worst_values(channel: Channel, honest: Sequence[int]) -> Sequence[int]:
+    """The values by which attackers could do most, given the sums of honest entries: all, or the two ends.
+
+    A channel whose values are no numbers, but many, registers a function of its own.
+    """
+    del honest
+    low, high = channel.values
+    return range(low, high + 1) if high - low < MOST_VALUES else (low, high)
 
 
-def _ballots(vote: Vote, honest: Tally) -> set[int]:
+@worst_values.register
+def _ballots(channel: Bits, honest: Sequence[int]) -> Sequence[int]:
     """One to three neighbouring bins, at either end or beside the bin that wins: and none of the others."""
-    winner = honest.sums.index(max(honest.sums))
-    starts = {0, vote.bins - 1, *(winner + apart for apart in range(-4, 5))}
+    if channel.bins == 1:
+        return 0, 1
+    winner = honest.index(max(honest))
+    starts = {0, channel.bins - 1, *(winner + apart for apart in range(-4, 5))}
     runs = [(start, start + length) for start in starts for length in (1, 2, 3)]
-    return {(1 << end) - (1 << start) for start, end in runs if start >= 0 and end <= vote.bins}
+    return sorted({(1 << end) - (1 << start) for start, end in runs if start >= 0 and end <= channel.bins})
+
+
+def _shows_means(lens: Lens) -> bool:
+    """Whether two people of one size can be told apart."""
+    sizes = {person.size for person in lens.extremes()}
+    pairs = [[Summary(size=size, mean=mean) for mean in (-1.0, 1.0)] for size in sizes]
+    windows = range(lens.window_count)
+    return any(lens.reading(low, window) != lens.reading(high, window) for low, high in pairs for window in windows)
+
+
+def _patterns(windows: int) -> Iterator[tuple[int, ...]]:
+    """The first value or the last for each window, in every way; of many, as from a border or the opposite."""
+    if windows <= MOST_WINDOWS:
+        yield from itertools.product((0, -1), repeat=windows)
+        return
+    for above in range(windows + 1):
+        yield (-1,) * above + (0,) * (windows - above)
+        yield (0,) * above + (-1,) * (windows - above)
 
 
 def attackers_tally(question: Question, mix: Mix, count: int) -> Tally:
     """The tally of so many malicious reports."""
-    tally = Tally.zero(question)
-    left = count
-    for value, part in mix:
+    tally, left = Tally.zero(question), count
+    for window, value, part in mix:
         reports = min(round(count * part), left)
         left -= reports
-        sums = tuple(reports * entry for entry in tally_entries(question, value))
-        tally = tally.merge(Tally(question=question, reports=reports, sums=sums))
+        tally = tally.plus(window, reports, [reports * entry for entry in question.channel.entries(value)])
     return tally
 
 
@@ -224,62 +248,21 @@ class _Honest:
         )
 
     def tally(self, question: Question, reports: int) -> Tally:
-        """The tally that so many of them are expected to give, rounded to integers."""
-        if isinstance(question, PlaceVote):
-            return self._place_tally(question, reports)
-        if isinstance(question, Vote):
-            return self._vote_tally(question, reports)
-        if isinstance(question.noise, DiscreteLaplace):
-            return self._laplace_tally(question, question.noise, reports)
-        return self._bit_tally(question, question.noise, reports)
-
-    def _vote_tally(self, vote: Vote, reports: int) -> Tally:
-        first, last = crowd.marks(vote, self.sizes, self.means)
-        votes = first <= last
-        # A share added where a run of marks starts and taken away behind its end, summed up over the bins.
-        starts = np.bincount(first[votes], self.shares[votes], vote.bins + 1)
-        marked = np.cumsum(starts - np.bincount(last[votes] + 1, self.shares[votes], vote.bins + 1))[:-1].clip(0, 1)
-        chances = (vote.code.no + marked * (vote.code.yes - vote.code.no)) / WORD
-        return Tally(question=vote, reports=reports, sums=tuple(np.rint(reports * chances).astype(np.int64).tolist()))
-
-    def _place_tally(self, vote: PlaceVote, reports: int) -> Tally:
-        first, part = crowd.between_places(vote, self.means)
-        moved = self.shares * (part / POSITION_STEPS)
-        own = np.bincount(first, self.shares - moved, vote.bins) + np.bincount(first + 1, moved, vote.bins)
-        chances = vote.code.no + own * (vote.code.yes - vote.code.no)
-        # Sums are rounded, not the places one by one: a report has exactly one mark.
-        ends = np.rint(reports * np.cumsum(chances / chances.sum()))
-        return Tally(question=vote, reports=reports, sums=tuple(np.diff(ends, prepend=0).astype(np.int64).tolist()))
-
-    def _bit_tally(self, measure: Measure, noise: OneBit, reports: int) -> Tally:
-        def ones(arm: int, count: int) -> int:
-            return round(count * (noise.low + self._place(measure, arm) * (noise.high - noise.low)) / WORD)
-
-        further = measure.arms - 1
-        each = reports // (further + 1)
-        counts = [reports - further * each, *[each] * further]
-        return Tally.of_arms(measure, [(count, ones(arm, count)) for arm, count in enumerate(counts)])
-
-    def _laplace_tally(self, measure: Measure, noise: DiscreteLaplace, reports: int) -> Tally:
-        total = round(reports * self._place(measure, 0) * noise.steps)
-        squares = -(-total * total // max(reports, 1)) + reports * 2 * noise.scale**2
-        return Tally(question=measure, reports=reports, sums=(total, squares))
-
-    def _place(self, measure: Measure, arm: int) -> float:
-        return float(self.shares @ crowd.positions(measure, self.sizes, self.means, arm))
+        """The tally that so many of them are expected to give."""
+        return expected_tally(question, self.sizes, self.means, self.shares, reports)
 
 
-# --- plans that are quick to play and behave alike
+# --- plans that are quick to follow and behave alike
 
 
 def _with_few_sizes(plan: Plan) -> Plan:
-    """The plan for sizes in a few groups, none of which mixes people who vote with people who do not."""
-    borders = sorted(round_.min_size for round_ in plan.rounds if isinstance(round_, VoteRound))
+    """The plan for sizes in a few groups, none of which mixes people who mark something with people who do not."""
     points, weights = plan.brief.sizes.nodes()
-    place = np.minimum((np.cumsum(weights) / weights.sum() * MOST_GROUPS).astype(np.intp), MOST_GROUPS - 1)
-    _, group = np.unique(
-        place * (len(borders) + 1) + np.searchsorted(borders, points, side="right"), return_inverse=True
-    )
+    group = np.minimum((np.cumsum(weights) / weights.sum() * MOST_GROUPS).astype(np.intp), MOST_GROUPS - 1)
+    for round_ in plan.rounds:
+        readings = read(round_.lens, points.astype(np.int64), np.zeros(len(points)))
+        group = 2 * group + (readings.first <= readings.last)[readings.which]
+    _, group = np.unique(group, return_inverse=True)
     shares = np.bincount(group, weights)
     sizes = np.bincount(group, weights * points) / np.maximum(shares, 1e-300)
     few: dict[int, float] = {}
@@ -290,14 +273,30 @@ def _with_few_sizes(plan: Plan) -> Plan:
 
 def _near(plan: Plan, theta: float) -> Plan:
     """The plan with only the bins around θ, where there are very many."""
-    vote, *rest = plan.rounds
-    if not isinstance(vote, VoteRound) or vote.bins <= MOST_BINS:
+    first, *rest = plan.rounds
+    lens = _near_lens(first.lens, theta)
+    if lens is first.lens:
         return plan
-    origin = max(theta - MOST_BINS / 2 * vote.width, -1.0)
-    return replace(plan, rounds=(replace(vote, bins=MOST_BINS, origin=origin), *rest))
+    try:
+        channel = replace(first.channel, bins=lens.bins)  # type: ignore[call-arg]
+    except InvalidInput:  # its chances depend on how many bins there are
+        return plan
+    return replace(plan, rounds=(replace(first, lens=lens, channel=channel), *rest))
+
+
+@singledispatch
+def _near_lens(lens: Lens, theta: float) -> Lens:
+    """The lens, with only the bins around θ where they are very many."""
+    del theta
+    return lens
+
+
+@_near_lens.register
+def _near_bins(lens: Bins, theta: float) -> Lens:
+    if lens.bins <= MOST_BINS:
+        return lens
+    return replace(lens, bins=MOST_BINS, origin=max(theta - MOST_BINS / 2 * lens.width, -1.0))
 
 
 def _bin_width(plan: Plan) -> float:
-    vote = plan.rounds[0]
-    assert isinstance(vote, VoteRound)
-    return vote.width * plan.brief.half_range
+    return narrowed(Bins, plan.rounds[0].lens).width * plan.brief.half_range

@@ -1,37 +1,47 @@
-"""Reading a running mechanism: the integers that its bits and marks obey, the grid point that its noise is added to.
+"""Reading a running mechanism: the words at which its outcomes change, the noise that it adds.
 
 A mechanism is any function of a question, a person and coins. Nothing is believed about it: chosen coins show at which
-word each bit changes, and random coins then show that there is nothing else in it.
+word each outcome changes, and random coins then show that there is nothing else in it.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from dame.device.answer import respond
+from dame.device.answering import respond
+from dame.device.channels import Comparing
 from dame.device.coins import Coins
+from dame.device.lenses import Reading
 from dame.device.questions import Question
 from dame.device.records import Summary
 from dame.errors import DameError
 
 WORD = 2**64
 TRIALS = 3
-"""Random draws that a reading must predict."""
-SINGLE_TRIALS = 32
-"""The same where a draw takes a single word."""
+"""Random draws that the ends must predict, and as many more as a word has ends."""
+MOST_OUTCOMES = 2**12
+"""Up to so many outcomes of all words together, ends are searched for where they are not those of the question."""
 
-Mechanism = Callable[[Question, Summary, Coins], int]
-Thresholds = tuple[int, ...]
+Mechanism = Callable[[Question, Summary, Coins], tuple[int, int]]
+"""From a question, a person and coins to a report: the window, and the value."""
+Ends = tuple[tuple[int, ...], ...]
+"""For each word that a draw takes, the rising numbers at which its outcome goes up by one."""
 
 
-def device(question: Question, person: Summary, coins: Coins) -> int:
-    """The mechanism that `dame.device` runs."""
-    return respond(question, person, coins).value
+def device(question: Question, person: Summary, coins: Coins) -> tuple[int, int]:
+    """The window and the value that `dame.device` reports."""
+    report = respond(question, person, coins)
+    return report.window, report.value
 
 
 class Unreadable(DameError):
-    """A mechanism that does something else than compare words with thresholds, as its question says."""
+    """A mechanism that does something else than its question says: compare words with ends, or add noise."""
 
 
 class ScriptedCoins:
@@ -48,87 +58,109 @@ class ScriptedCoins:
         return [*taken, *[0] * (count - len(taken))]
 
 
-def read_thresholds(draw: Callable[[Coins], int], bits: int, guess: Thresholds) -> Thresholds:
-    """The threshold of every bit of a draw: the word at which it turns from 1 to 0; `guess` is only a short cut."""
-    if _confirmed(draw, guess):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One person in one window of a question, as a mechanism answers for her."""
+
+    question: Question
+    person: Summary
+    window: int
+    mechanism: Mechanism
+
+    @property
+    def reading(self) -> Reading:
+        """What the channel should see of her."""
+        return self.question.lens.reading(self.person, self.window)
+
+    def run(self, words: Sequence[int]) -> tuple[int, int]:
+        """The value that words lead to once the window is drawn, and how many of them were taken.
+
+        The window must be the top bits of a word before them: here the smallest or the largest that draws it.
+        """
+        choices = first_words(self.question, self.window)
+        first = choices[words[0] % len(choices)]
+        coins = ScriptedCoins([*first, *words])
+        window, value = self.mechanism(self.question, self.person, coins)
+        if window != self.window:
+            raise Unreadable("its window is not the fair coins of the first word")
+        return value, coins.used - len(first)
+
+
+def first_words(question: Question, window: int) -> list[list[int]]:
+    """The smallest and the largest word that draw a window; none where there is a single window."""
+    part = WORD // question.lens.window_count
+    return [[window * part], [(window + 1) * part - 1]] if question.lens.window_bits else [[]]
+
+
+# --- words that are compared
+
+
+def read_ends(probe: Probe, channel: Comparing) -> Ends:
+    """The ends that a person's words are compared with; those of the channel are only a short cut."""
+    guess = tuple(map(tuple, channel.ends(probe.reading)))
+    if _confirmed(probe, channel, guess):
         return guess
-    found = _searched(draw, bits)
-    if not _confirmed(draw, found):
-        raise Unreadable("a bit does not follow its own word alone")
+    found = _searched(probe, channel, guess)
+    if not _confirmed(probe, channel, found):
+        raise Unreadable("an outcome does not follow its own word alone")
     return found
 
 
-def _run(draw: Callable[[Coins], int], words: Sequence[int]) -> list[int]:
-    """The bits that given words lead to; the draw must take exactly one word for each."""
-    coins = ScriptedCoins(words)
-    value = draw(coins)
-    if coins.used != len(words):
-        raise Unreadable(f"it uses {coins.used} words, not {len(words)}")
-    if not 0 <= value < 1 << len(words):
-        raise Unreadable("its value has more bits than the question")
-    return [int(digit) for digit in reversed(f"{value:0{len(words)}b}")]
+def telling_words(ends: Ends) -> Iterator[list[int]]:
+    """Words for a draw with these ends: right below each end, at each end, at both extremes, and random ones."""
+    most = max(map(len, ends))
+    for place in range(most):
+        near = [word_ends[place % len(word_ends)] for word_ends in ends]
+        yield [max(end - 1, 0) for end in near]
+        yield [min(end, WORD - 1) for end in near]
+    yield [0] * len(ends)
+    yield [WORD - 1] * len(ends)
+    yield from random_words(len(ends), TRIALS + most)
 
 
-def _confirmed(draw: Callable[[Coins], int], thresholds: Thresholds) -> bool:
-    """Whether every bit is 1 right below its threshold, 0 at it, and as predicted for random words."""
-    source = random.Random(len(thresholds))
-    trials = [[source.getrandbits(64) for _ in thresholds] for _ in range(TRIALS)]
-    trials += [[max(t - 1, 0) for t in thresholds], [min(t, WORD - 1) for t in thresholds]]
-    for words in trials:
-        if _run(draw, words) != [int(word < t) for word, t in zip(words, thresholds, strict=True)]:
-            return False
-    return True
+@lru_cache(maxsize=4)
+def random_words(count: int, draws: int) -> list[list[int]]:
+    """So many draws of so many words, always the same."""
+    source = random.Random(2025)
+    return [[source.getrandbits(64) for _ in range(count)] for _ in range(draws)]
 
 
-def _searched(draw: Callable[[Coins], int], bits: int) -> Thresholds:
-    """The thresholds by bisection, of all bits at once."""
-    low, high = [0] * bits, [WORD] * bits
-    while any(one < other for one, other in zip(low, high, strict=True)):
+def _confirmed(probe: Probe, channel: Comparing, ends: Ends) -> bool:
+    """Whether all telling words lead to the values that these ends predict."""
+    return all(
+        _value(probe, words) == channel.value_of(list(map(bisect_right, ends, words))) for words in telling_words(ends)
+    )
+
+
+def _value(probe: Probe, words: Sequence[int]) -> int:
+    value, used = probe.run(words)
+    if used != len(words):
+        raise Unreadable(f"it uses {used} words, not {len(words)}")
+    return value
+
+
+def _searched(probe: Probe, channel: Comparing, guess: Ends) -> Ends:
+    """As many ends as expected of each word, by bisection, of all words at once."""
+    counts = [len(ends) for ends in guess]
+    if math.prod(count + 1 for count in counts) > MOST_OUTCOMES:
+        raise Unreadable("it does not do what its question says, and has too many outcomes to find out what it does")
+    outcomes = {channel.value_of(each): each for each in itertools.product(*(range(count + 1) for count in counts))}
+    found = [_rank_ends(probe, outcomes, rank, len(guess)) for rank in range(1, max(counts) + 1)]
+    return tuple(ends[:count] for ends, count in zip(zip(*found, strict=True), counts, strict=True))
+
+
+def _rank_ends(probe: Probe, outcomes: dict[int, tuple[int, ...]], rank: int, count: int) -> list[int]:
+    """For each word, the first one whose outcome has at least this rank."""
+    low, high = [0] * count, [WORD] * count
+    while low != high:
         middle = [min((one + other) // 2, WORD - 1) for one, other in zip(low, high, strict=True)]
-        for bit, shown in enumerate(_run(draw, middle)):
-            if low[bit] < high[bit]:
-                low[bit], high[bit] = (middle[bit] + 1, high[bit]) if shown else (low[bit], middle[bit])
-    return tuple(low)
-
-
-# --- one mark among a few
-
-
-def read_borders(draw: Callable[[Coins], int], marks: int, guess: Thresholds) -> Thresholds:
-    """The words at which a draw of a single mark goes on to a later one; `guess` is only a short cut."""
-    if _in_order(draw, marks, guess):
-        return guess
-    found = tuple(_border(draw, marks, mark) for mark in range(1, marks))
-    if not _in_order(draw, marks, found):
-        raise Unreadable("its marks do not follow each other as the word rises")
-    return found
-
-
-def _mark(draw: Callable[[Coins], int], marks: int, word: int) -> int:
-    """The mark that a word leads to; the draw must take this word only, and make one mark only."""
-    coins = ScriptedCoins([word])
-    value = draw(coins)
-    if coins.used != 1:
-        raise Unreadable(f"it uses {coins.used} words, not 1")
-    if not 0 < value < 1 << marks or value.bit_count() != 1:
-        raise Unreadable("it does not mark exactly one place")
-    return value.bit_length() - 1
-
-
-def _in_order(draw: Callable[[Coins], int], marks: int, borders: Thresholds) -> bool:
-    """Whether the marks change at the borders: seen right beside each, at both ends, and for random words."""
-    source = random.Random(marks)
-    beside = {word for border in borders for word in (border - 1, border) if 0 <= word < WORD}
-    words = [0, WORD - 1, *beside, *(source.getrandbits(64) for _ in range(SINGLE_TRIALS))]
-    return all(_mark(draw, marks, word) == sum(word >= border for border in borders) for word in words)
-
-
-def _border(draw: Callable[[Coins], int], marks: int, mark: int) -> int:
-    """The first word that leads to this mark or a later one, by bisection."""
-    low, high = 0, WORD
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _mark(draw, marks, middle) >= mark else (middle + 1, high)
+        shown = outcomes.get(_value(probe, middle))
+        if shown is None:
+            raise Unreadable("its value is none that the question has")
+        for place, outcome in enumerate(shown):
+            if low[place] < high[place]:
+                step = (low[place], middle[place]) if outcome >= rank else (middle[place] + 1, high[place])
+                low[place], high[place] = step
     return low
 
 

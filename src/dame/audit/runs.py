@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dame.audit.black_box import Finding, listen
-from dame.audit.cases import cases
+from dame.audit.cases import STUDY, cases
 from dame.audit.exact import Check, check_question
-from dame.device import answer
-from dame.device.questions import Measure, PartMeasure, PlaceVote, Question, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany, UnaryCode
+from dame.device import Bins, Bits, Choice, Laplace, Question, SizeClasses, Window, Windows, answer
 from dame.protocols import PROTOCOLS
 
 
@@ -26,28 +24,24 @@ def sampled(alpha: float, pilot: int, draws: int) -> Iterator[tuple[str, Finding
 
 
 def kinds(alpha: float) -> dict[str, Question]:
-    """One question of each kind, small enough to sample: lists of records must be short, reports few."""
-    paper, one_hot = UnaryCode.symmetric(alpha, marks=3), UnaryCode.optimised(alpha)
-    bit, noise = OneBit.spending(alpha), DiscreteLaplace.spending(alpha)
+    """A question with each lens and each channel, small enough to sample: lists of records must be short."""
+    bins, classes, bit = 8, SizeClasses(classes=8), Bits.single(alpha)
+    window = Windows(windows=(Window(0.2, -2.0, 2.0),))
+    dithered = Windows(windows=(Window(-0.1, -2.0, 2.0), Window(0.5, -2.0, 2.0)))
+    parts = {
+        "vote with neighbours": (
+            Bins(bins=bins, width=0.25, neighbours=1, min_size=3),
+            Bits.symmetric(alpha, bins, marks=3),
+        ),
+        "vote": (Bins(bins=bins, width=0.25, min_size=3), Bits.optimised(alpha, bins)),
+        "vote for a size": (classes, Bits.optimised(alpha, bins)),
+        "choice of a size": (classes, Choice.spending(alpha, bins)),
+        "one bit": (window, bit),
+        "one bit, dithered": (dithered, bit),
+        "one bit on a segment": (Windows.segments((-1.0, -0.4, 0.0, 0.1, 0.9)), bit),
+        "noisy position": (window, Laplace.spending(alpha)),
+    }
     return {
-        "vote with neighbours": Vote(
-            study="audit", round=0, alpha=alpha, bins=8, width=0.25, neighbours=1, min_size=3, code=paper
-        ),
-        "vote": Vote(study="audit", round=0, alpha=alpha, bins=8, width=0.25, min_size=3, code=one_hot),
-        "vote for a size": SizeVote(study="audit", round=0, alpha=alpha, bins=8, code=one_hot),
-        "vote for a place": PlaceVote(
-            study="audit",
-            round=0,
-            alpha=alpha,
-            places=(-0.6, -0.1, 0.2, 0.9),
-            code=OneOfMany.spending(alpha, 4),
-        ),
-        "one bit": Measure(study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, noise=bit),
-        "one bit, dithered": Measure(
-            study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, dither=0.3, noise=bit
-        ),
-        "one bit on a part": PartMeasure(
-            study="audit", round=0, alpha=alpha, borders=(-1.0, -0.4, 0.0, 0.1, 0.9), noise=bit
-        ),
-        "noisy grid point": Measure(study="audit", round=0, alpha=alpha, centre=0.2, left=-2.0, right=2.0, noise=noise),
+        name: Question(study=STUDY, round=0, alpha=alpha, lens=lens, channel=channel)
+        for name, (lens, channel) in parts.items()
     }

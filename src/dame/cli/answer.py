@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from dame.cli import documents, options, output, tables
+from dame.device.parts import narrowed
 from dame.device.questions import Question, question_id
-from dame.engines.answers import Asked
+from dame.device.statistics import Value
+from dame.engines.answers import Addressed
 from dame.engines.layout import Layout
 
 DEFAULT_OUT = Path("reports.parquet")
@@ -41,15 +43,15 @@ def answer(
     from dame.engines.report_files import write_reports
 
     started = time.perf_counter()
-    asked = _asked(documents.read_question(question), plan, options.seed_number(seed))
+    addressed = _addressed(documents.read_question(question), plan, options.seed_number(seed))
     limit = None if memory_limit is None else memory_bytes(memory_limit)
     with output.progress_of("reading records, %", 100) as progress:
-        reduced = reduce_table(table, _layout(asked.question, user, value), memory_limit=limit, progress=progress)
-    written = write_reports(out, asked, reduced.people)
+        reduced = reduce_table(table, _layout(addressed.question, user, value), memory_limit=limit, progress=progress)
+    written = write_reports(out, addressed, reduced.people)
     survey = reduced.survey()
     document = {
         "out": str(out),
-        "question": question_id(asked.question),
+        "question": question_id(addressed.question),
         "reports": written,
         "users": survey.users,
         "records": survey.records,
@@ -62,14 +64,15 @@ def answer(
         output.people.print(f"{written:,} of {survey.users:,} users answered; their reports are in {out}", markup=False)
 
 
-def _asked(question: Question, plan: Path | None, seed: int | None) -> Asked:
+def _addressed(question: Question, plan: Path | None, seed: int | None) -> Addressed:
     if seed is not None:
         output.notes.print("note: reports with a seed protect nobody; they are for tests and pilots")
     if plan is not None:
-        return Asked.in_round(documents.read_plan(plan), question, seed)
+        return Addressed.in_slot(documents.read_plan(plan), question, seed)
     output.notes.print("note: without --plan every user of the table answers this question")
-    return Asked(question=question, seed=seed)
+    return Addressed(question=question, seed=seed)
 
 
 def _layout(question: Question, user: list[str], value: str) -> Layout:
-    return Layout(user=tuple(user), value=value, low=question.low, high=question.high, study=question.study)
+    statistic = narrowed(Value, question.statistic)
+    return Layout(user=tuple(user), value=value, low=statistic.low, high=statistic.high, study=question.study)

@@ -16,7 +16,7 @@ from dame.theory import bounds as both_bounds
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Crowd:
+class _People:
     """Who takes part: nα², and n and α themselves where they are known."""
 
     n_alpha2: float
@@ -47,33 +47,33 @@ def bounds(
     Example: `dame bounds --sizes poisson:5 --users 10000 --alpha 0.5`
     """
     options.seed_number(seed)  # nothing is drawn here; every command takes a seed
-    law, crowd = Sizes.parse(sizes), _crowd(users, alpha, n_alpha2)
-    found = both_bounds(law, crowd.n_alpha2, Constants.named(constants))
-    floor = None if crowd.users is None or crowd.alpha is None else limit(crowd.users, crowd.alpha, law)
-    warnings = found.warnings(crowd.alpha)
+    distribution, people = Sizes.parse(sizes), _people(users, alpha, n_alpha2)
+    found = both_bounds(distribution, people.n_alpha2, Constants.named(constants))
+    floor = None if people.users is None or people.alpha is None else limit(people.users, people.alpha, distribution)
+    warnings = found.warnings(people.alpha)
     if as_json:
         known = {} if floor is None else {"limit_mse": floor}
-        document = {"sizes": law.spec, "n_alpha2": crowd.n_alpha2, **dataclasses.asdict(found)}
+        document = {"sizes": distribution.spec, "n_alpha2": people.n_alpha2, **dataclasses.asdict(found)}
         output.print_json({**document, **known, "warnings": list(warnings)})
     else:
-        _show(law, crowd, found, floor)
+        _show(distribution, people, found, floor)
     for warning in warnings:
         output.notes.print(f"note: {warning}", soft_wrap=True, markup=False)
 
 
-def _crowd(users: str | None, alpha: str | None, n_alpha2: str | None) -> _Crowd:
+def _people(users: str | None, alpha: str | None, n_alpha2: str | None) -> _People:
     given = (users, alpha, n_alpha2)
     if n_alpha2 is not None and users is None and alpha is None:
-        return _Crowd(n_alpha2=checks.number_from_text("n-alpha2", n_alpha2))
+        return _People(n_alpha2=checks.number_from_text("n-alpha2", n_alpha2))
     if users is None or alpha is None or n_alpha2 is not None:
         raise InvalidInput("users, alpha and n-alpha2", given, "the first two together, or the third alone")
     count, budget = options.whole_number("users", users), checks.alpha(checks.number_from_text("alpha", alpha))
-    return _Crowd(n_alpha2=count * budget**2, users=count, alpha=budget)
+    return _People(n_alpha2=count * budget**2, users=count, alpha=budget)
 
 
-def _show(law: Sizes, crowd: _Crowd, found: Bounds, floor: float | None) -> None:
+def _show(distribution: Sizes, people: _People, found: Bounds, floor: float | None) -> None:
     rows = [
-        ("sizes", f"{law.label}, nα² = {crowd.n_alpha2:.6g}"),
+        ("sizes", f"{distribution.label}, nα² = {people.n_alpha2:.6g}"),
         ("lower bound", f"{_error(found.lower)}, Theorem 1 at a = {found.lower_at:,}"),
         ("upper bound", f"{_error(found.upper)}, Theorem 2"),
         ("effective size m̃", f"{found.m_tilde:,}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Annotated
 
 import typer
@@ -9,11 +10,10 @@ import typer
 from dame import checks
 from dame.cli import options, output
 from dame.cli.explain import show as show_plan
-from dame.populations.demo import UNIT, Demo, play_demo
-from dame.device.questions import Measure, Vote
-from dame.device.randomisers import OneBit
+from dame.device.lenses import Bins, Lens, Windows
 from dame.estimates import to_units
 from dame.planning.codec import plan_to_json
+from dame.populations.demo import UNIT, Demo, run_demo
 from dame.protocols import DEFAULT
 from dame.tally import Tally
 
@@ -34,84 +34,87 @@ def demo(
     """
     count = options.whole_number("users", users, 1, 10**6)
     with output.progress_of("devices", count) as progress:
-        played = play_demo(
-            count, checks.number_from_text("alpha", alpha), protocol, options.seed_number(seed), progress
-        )
+        done = run_demo(count, checks.number_from_text("alpha", alpha), protocol, options.seed_number(seed), progress)
     if as_json:
-        output.print_json(_document(played))
+        output.print_json(_document(done))
     else:
-        _show(played)
+        _show(done)
 
 
-def _document(played: Demo) -> dict[str, object]:
+def _document(done: Demo) -> dict[str, object]:
     return {
-        **played.estimate.to_json(),
-        "true_mean": played.true_mean,
-        "records": played.records,
-        "bytes_sent": played.bytes_sent,
-        "seconds": played.seconds,
-        "plan": plan_to_json(played.plan),
-        "tallies": [tally.to_json() for tally in played.tallies],
+        **done.outcome.estimate.to_json(),
+        "true_mean": done.true_mean,
+        "records": done.records,
+        "bytes_sent": done.bytes_sent,
+        "seconds": done.seconds,
+        "plan": plan_to_json(done.plan),
+        "tallies": [tally.to_json() for tally in done.outcome.tallies],
     }
 
 
-def _show(played: Demo) -> None:
+def _show(done: Demo) -> None:
     people = output.people
     people.print(
-        f"[bold]{played.plan.users:,} people, {played.records:,} days of screen time.[/bold] "
+        f"[bold]{done.plan.users:,} people, {done.records:,} days of screen time.[/bold] "
         "What is the mean, if no record may leave its device?\n"
     )
-    show_plan(played.plan, {})
-    output.people.print("\n[bold]What the reports said[/bold] (● mean place in the window, noise removed)")
-    for tally in played.tallies:
-        if isinstance(tally.question, Vote):
-            _show_votes(tally, tally.question, played)
-        else:
-            _show_bits(tally, tally.question, played)
-    _show_estimate(played)
+    show_plan(done.plan, {})
+    people.print("\n[bold]What the reports said[/bold] (● mean place in the window, noise removed)")
+    for tally in done.outcome.tallies:
+        if tally.reports:
+            _show_tally(tally.question.lens, tally, done)
+    _show_estimate(done)
 
 
-def _show_votes(tally: Tally, question: Vote, played: Demo) -> None:
+@singledispatch
+def _show_tally(lens: Lens, tally: Tally, done: Demo) -> None:
+    """What was asked, and of how many; lenses whose answers make a picture have a function of their own."""
+    output.people.print(f"{_name(tally, done)} {tally.reports:7,} reports: {lens.words}")
+
+
+@_show_tally.register
+def _show_votes(lens: Bins, tally: Tally, done: Demo) -> None:
     """Bars of the debiased share of votes around the elected bin."""
-    shares = [question.code.debias(tally.mean(bin_)) for bin_ in range(question.bins)]
+    shares = [tally.question.channel.debias(tally.mean(bin_)) for bin_ in range(lens.bins)]
     best = shares.index(max(shares))
-    first = min(max(best - MOST_BARS // 2, 0), max(question.bins - MOST_BARS, 0))
-    brief = played.plan.brief
+    first = min(max(best - MOST_BARS // 2, 0), max(lens.bins - MOST_BARS, 0))
+    brief = done.plan.brief
     output.people.print(f"\n[bold]Votes[/bold] of {tally.reports:,} people, noise removed ({UNIT})")
-    for bin_ in range(first, min(first + MOST_BARS, question.bins)):
-        left, right = (brief.low + (edge + 1) * brief.half_range for edge in question.edges(bin_))
+    for bin_ in range(first, min(first + MOST_BARS, lens.bins)):
+        left, right = (to_units(edge, brief.low, brief.high) for edge in lens.edges(bin_))
         mark = " ◀ elected" if bin_ == best else ""
         output.people.print(f"{left:7.2f} – {right:5.2f}  {output.bar(shares[bin_])} {shares[bin_]:.1%}{mark}")
 
 
-def _show_bits(tally: Tally, question: Measure, played: Demo) -> None:
-    """The mean place of a round in its window, noise removed, and around which centre the window was."""
-    if not isinstance(question.noise, OneBit) or not tally.reports:
-        return
-    ones = sum(ones for _, ones in tally.arms)
-    place = min(max(question.noise.debias(ones / tally.reports), 0.0), 1.0)
-    centre = to_units(question.centre, played.plan.brief.low, played.plan.brief.high)
-    round_ = played.plan.rounds[question.round]
+@_show_tally.register
+def _show_place(lens: Windows, tally: Tally, done: Demo) -> None:
+    """The mean place of a round in its windows, noise removed, and around which centre they were."""
+    place = min(max(tally.question.channel.debias(tally.mean()), 0.0), 1.0)
+    middle = sum(window.centre for window in lens.windows) / len(lens.windows)
     line = output.ruler(0.0, 1.0, {"┼": 0.5, "●": place}, width=24)
-    output.people.print(
-        f"{round_.name:8} {tally.reports:7,} bits, {ones / tally.reports:6.1%} ones   {line}   centre {centre:.3f}"
-    )
+    centre = to_units(middle, done.plan.brief.low, done.plan.brief.high)
+    output.people.print(f"{_name(tally, done)} {tally.reports:7,} reports   {line}   centre {centre:.3f}")
 
 
-def _show_estimate(played: Demo) -> None:
-    estimate, brief = played.estimate, played.plan.brief
+def _name(tally: Tally, done: Demo) -> str:
+    return f"{done.plan.rounds[tally.question.round].name:8}"
+
+
+def _show_estimate(done: Demo) -> None:
+    estimate, brief = done.outcome.estimate, done.plan.brief
     low, high = estimate.interval
     rows = [
         ("estimate", f"{estimate.value:.3f} {UNIT}, standard error {estimate.standard_error:.3f}"),
         ("95 % interval", f"{low:.3f} to {high:.3f}"),
-        ("true mean", f"{played.true_mean:.3f}"),
-        ("sent", f"{played.bytes_sent / played.plan.users:.1f} bytes per person, {played.seconds:.1f} s in all"),
+        ("true mean", f"{done.true_mean:.3f}"),
+        ("sent", f"{done.bytes_sent / done.plan.users:.1f} bytes per person, {done.seconds:.1f} s in all"),
     ]
     output.people.print()
     output.people.print(output.figures("Result", rows))
-    reach = max(high - low, 2 * abs(estimate.value - played.true_mean))
+    reach = max(high - low, 2 * abs(estimate.value - done.true_mean))
     left, right = max(low - reach, brief.low), min(high + reach, brief.high)
-    marks = {"├": low, "┤": high, "●": estimate.value, "T": played.true_mean}
+    marks = {"├": low, "┤": high, "●": estimate.value, "T": done.true_mean}
     output.people.print(f"{left:.2f} {output.ruler(left, right, marks)} {right:.2f}")
     output.people.print("[dim]● estimate   ├ ┤ interval   T truth[/dim]")
     for note in estimate.notes:

@@ -79,7 +79,7 @@ def join(
         _check_wishes(terms, alpha, bounds)
         enrolled = book.enrolment(terms.enrolment.study) is not None
         if not (yes or alpha is not None or enrolled):
-            _ask(terms, book)
+            _ask(terms, book, _in_words(part, terms))
         answered = book.report(terms.enrolment.study) is not None
         report = part.take_part(terms, lambda: read_column(data, value), patience)
         _tell(terms, book, report, answered, as_json)
@@ -151,12 +151,22 @@ def _check_wishes(terms: Terms, alpha: str | None, bounds: tuple[str, str] | Non
         raise InvalidInput("bounds", (asked.low, asked.high), "those that you expect: the study has others")
 
 
-def _ask(terms: Terms, ledger: Ledger) -> None:
+def _in_words(part: Participation, terms: Terms) -> str:
+    """What will be asked; who comes early can only be told so."""
+    try:
+        question = part.question(terms)
+    except Refused:
+        return "The question is not there now: your round is not open."
+    return f"The question: {question.lens.words}. The answer: {question.channel.words}."
+
+
+def _ask(terms: Terms, ledger: Ledger, question: str) -> None:
     asked, cap = terms.enrolment, ledger.cap()
+    spent = f"{float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}"
     output.notes.print(
         f"{terms.title} (study {asked.study}) asks one question about the mean of your values, clipped to "
-        f"{asked.low:g} … {asked.high:g}.\nYour answer leaves this device once, as a few random bits: alpha = "
-        f"{asked.alpha:g} (spent before: {float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}).",
+        f"{asked.low:g} … {asked.high:g}.\n{question}\nYour answer leaves this device once, as a few random bits: "
+        f"alpha = {asked.alpha:g} (spent before: {spent}).",
         markup=False,
     )
     if not sys.stdin.isatty():
@@ -165,11 +175,11 @@ def _ask(terms: Terms, ledger: Ledger) -> None:
 
 
 def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, as_json: bool) -> None:
-    asked = terms.enrolment
+    asked, round_ = terms.enrolment, terms.slots[terms.slot].round
     document = {
         "study": asked.study,
         "state": "sent",
-        "round": terms.round,
+        "round": round_,
         "alpha": asked.alpha,
         "bounds": [asked.low, asked.high],
         "report": report.hex(),
@@ -182,7 +192,7 @@ def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, as_json: boo
     else:
         word = "sent again" if again else "sent"
         output.people.print(
-            f"report {report.hex()} {word} in round {terms.round}; alpha spent so far: {float(ledger.spent()):g}",
+            f"report {report.hex()} {word} in round {round_}; alpha spent so far: {float(ledger.spent()):g}",
             markup=False,
             soft_wrap=True,
         )

@@ -26,7 +26,9 @@ Alpha = Annotated[
 SizesText = Annotated[str, typer.Option("--sizes", metavar="M", help=f"Records per person: {SIZE_FORMS}.")]
 # Examples, not forms: Typer's help would make emoji of the ":a:" in beta:a:b, and of ":-1:".
 DATA_FORMS = "rademacher:0.5  beta:2:6  uniform:-0.2:1  point:0.3  two-point:-0.5:1:0.9"
-DataText = Annotated[str, typer.Option("--data", metavar="LAW", help=f"Law of the records on [-1, 1]: {DATA_FORMS}.")]
+DataText = Annotated[
+    str, typer.Option("--data", metavar="D", help=f"Distribution of the records on [-1, 1]: {DATA_FORMS}.")
+]
 ProtocolName = Annotated[
     str,
     typer.Option(
@@ -44,7 +46,8 @@ BetweenSd = Annotated[
     typer.Option(
         "--between-sd",
         metavar="B",
-        help="Standard deviation of the people's own means, as a part of half the range; 0 if all draw from one law; "
+        help="Standard deviation of the people's own means, as a fraction of the half-range; 0 if all records are "
+        "from one distribution; "
         f"**{LEARN}** to find out.",
     ),
 ]

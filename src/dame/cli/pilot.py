@@ -17,8 +17,9 @@ from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
+from dame.planning.brief import WEIGHTS
 from dame.planning.codec import LEARN
-from dame.planning.plans import WEIGHTS, Plan
+from dame.planning.plans import Plan
 from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
@@ -52,11 +53,11 @@ def pilot(
     between_sd: options.BetweenSd = LEARN,
     weights: options.Weights = WEIGHTS[0],
     repetitions: Annotated[
-        str, typer.Option("--repetitions", metavar="R", help="Play so many studies on the same people.")
+        str, typer.Option("--repetitions", metavar="R", help="Carry out so many studies on the same people.")
     ] = "1",
     compare: Annotated[
         bool | None,
-        typer.Option(help="Play the other protocols too; that is the default with --repetitions or --plot."),
+        typer.Option(help="Try the other protocols too; that is the default with --repetitions or --plot."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="OUT.PNG", help="Draw truth, intervals and the other protocols.")
@@ -139,15 +140,15 @@ def _planner(
     if alpha is None:
         raise InvalidInput("alpha", alpha, "a number, unless a plan is given")
     budget = checks.alpha(checks.number_from_text("alpha", alpha))
-    law = None if sizes == AUTO else Sizes.parse(sizes)
+    assumed = None if sizes == AUTO else Sizes.parse(sizes)
 
     def plan_for(survey: Survey) -> Plan:
-        if law is None:
+        if assumed is None:
             output.notes.print("note: the plan takes sizes from the table, which a real study could not read")
         return make_plan(
             users=survey.users,
             alpha=budget,
-            sizes=survey.sizes_law() if law is None else law,
+            sizes=survey.observed_sizes() if assumed is None else assumed,
             protocol=protocol,
             bounds=(layout.low, layout.high),
             study=layout.study,
@@ -173,7 +174,7 @@ def _note_what_was_left_out(result: Pilot) -> None:
 
 
 def _show(result: Pilot) -> None:
-    estimate, survey = result.played[0].estimate, result.survey
+    estimate, survey = result.outcomes[0].estimate, result.survey
     low, high = estimate.interval
     rows = [
         ("table", f"{survey.records:,} records of {survey.users:,} users"),
@@ -185,8 +186,8 @@ def _show(result: Pilot) -> None:
             ", ".join(f"{round_.name} {n:,}" for round_, n in zip(result.plan.rounds, estimate.users, strict=True)),
         ),
     ]
-    if len(result.played) > 1:
-        rows.append(("repetitions", f"{len(result.played):,} on the same people, with fresh coins"))
+    if len(result.outcomes) > 1:
+        rows.append(("repetitions", f"{len(result.outcomes):,} on the same people, with fresh coins"))
     rows.append(("time", f"{result.seconds:.1f} s"))
     output.people.print(output.figures(f"Pilot: protocol {result.plan.protocol}, alpha {result.plan.alpha:g}", rows))
     for note in (*result.plan.notes, *estimate.notes):
@@ -203,7 +204,7 @@ def _scores(result: Pilot) -> Table:
         table.add_column(heading)
     worst = max(pilot.rmse for pilot in (result, *result.rivals)) or 1.0
     for pilot in (result, *result.rivals):
-        estimate = pilot.played[0].estimate
+        estimate = pilot.outcomes[0].estimate
         low, high = estimate.interval
         table.add_row(
             pilot.plan.protocol,

@@ -13,8 +13,9 @@ from dame import checks
 from dame.audit.poisoning import largest_shift
 from dame.cli import explain, options, output
 from dame.errors import InvalidInput
+from dame.planning.brief import WEIGHTS
 from dame.planning.codec import SHIFT, plan_to_json
-from dame.planning.plans import WEIGHTS, Plan
+from dame.planning.plans import Plan
 from dame.protocols import DEFAULT, PROTOCOLS, protocol_named
 from dame.protocols import plan as make_plan
 from dame.protocols.needed import alpha_needed, times_as_many, users_needed
@@ -37,7 +38,7 @@ def plan(
     ] = None,
     failure: Annotated[
         str | None,
-        typer.Option("--failure", metavar="P", help="Chance of a wrong location that is accepted (adaptive: 1e-6)."),
+        typer.Option("--failure", metavar="P", help="Chance of a wrong window that is accepted (adaptive: 1e-6)."),
     ] = None,
     survey_sizes: Annotated[
         str | None,

@@ -1,4 +1,4 @@
-"""`dame simulate`: a study, played many times on a synthetic population."""
+"""`dame simulate`: a study, simulated many times on a synthetic population."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dame import checks
 from dame.cli import options, output
 from dame.populations.distributions import parse_law
 from dame.populations.population import Population
-from dame.protocols import DEFAULT
-from dame.protocols import plan as make_plan
 from dame.populations.simulation import Simulation
 from dame.populations.simulation import simulate as run_simulation
+from dame.protocols import DEFAULT
+from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 
 
@@ -24,22 +24,24 @@ def simulate(
     sizes: options.SizesText,
     data: options.DataText,
     protocol: options.ProtocolName = DEFAULT,
-    repetitions: Annotated[str, typer.Option("--repetitions", metavar="R", help="How many studies to play.")] = "100",
+    repetitions: Annotated[
+        str, typer.Option("--repetitions", metavar="R", help="How many studies to simulate.")
+    ] = "100",
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Play a study many times and compare its error with the information limit.
+    """Simulate a study many times and compare its error with the information limit.
 
     Example: `dame simulate --users 10000 --alpha 0.5 --sizes poisson:50 --data rademacher:0.3 --repetitions 200`
     """
-    law, count = Sizes.parse(sizes), options.whole_number("repetitions", repetitions, 1, 10**9)
+    distribution, count = Sizes.parse(sizes), options.whole_number("repetitions", repetitions, 1, 10**9)
     plan = make_plan(
         users=options.whole_number("users", users),
         alpha=checks.number_from_text("alpha", alpha),
-        sizes=law,
+        sizes=distribution,
         protocol=protocol,
     )
-    population = Population.synthetic(law, parse_law(data))
+    population = Population.synthetic(distribution, parse_law(data))
     with output.progress_of("simulating", count) as progress:
         result = run_simulation(plan, population, count, options.seed_number(seed), progress)
     if as_json:
@@ -55,7 +57,7 @@ def _show(protocol: str, result: Simulation) -> None:
         ("bias", f"{result.bias:.3g} ± {result.bias_se:.2g}"),
         ("true mean", f"{result.theta:g}"),
         ("coverage", f"{result.coverage:.1%} of the 95 % intervals, mean width {result.interval_width:.3g}"),
-        ("wrong location", f"in {result.failures} of {result.repetitions} studies"),
+        ("wrong window", f"in {result.failures} of {result.repetitions} studies"),
         ("time", f"{result.seconds:.2f} s"),
     ]
     output.people.print(output.figures(f"{result.repetitions} studies with protocol {protocol}", rows))

@@ -176,7 +176,8 @@ def export(
 ) -> None:
     """Take the plan and the reports of all closed rounds home: files that `dame tally` and `dame ask` read.
 
-    Each round is tallied here, and the question of the next one follows from that: what the server asked is checked.
+    Each round is tallied here, too: its reports must answer the question that was asked, and add up to what the server
+    counted.
 
     Example: `dame study export --out export`
     """
@@ -277,7 +278,7 @@ def _show_status(document: dict[str, Any], as_json: bool) -> None:
     rows = [("state", f"{document['state']}; {document['invited']:,} people invited")]
     for one in document["rounds"]:
         count = f"{one['reports']:,} reports of {one['invited']:,} invited"
-        rows.append((f"round {one['round']}", f"{one['name']}, {one['state']}: {count}"))
+        rows.append((f"round {one['slot']}", f"{one['name']}, {one['state']}: {count}"))
     refused = ", ".join(f"{count:,} {reason}" for reason, count in document["rejected"].items())
     rows.append(("refused", refused or "none"))
     rows.append(("malicious users", f"1 % of them can shift the estimate by {document['shift_by_1_percent']:.3g}"))

@@ -12,7 +12,7 @@ from dame.cli import documents, options, output, tables
 from dame.device.questions import Question
 from dame.engines.report_tallies import Counted, tally_files
 from dame.engines.steps import added_notes, tally_from
-from dame.tally import merged
+from dame.tally import Tally, merged
 
 
 def tally(
@@ -38,20 +38,23 @@ def tally(
     options.seed_number(seed)  # nothing is drawn here
     chosen = tables.Engine(name=engine, master=master, memory_limit=None)
     asked, paths = documents.read_question(question), documents.files_named(files)
-    document = _merged(asked, paths) if merge else _counted(asked, paths, chosen, skip_bad)
+    total, notes = _merged(asked, paths) if merge else _counted(asked, paths, chosen, skip_bad)
+    document = {**total.to_json(), **notes}
     if out is not None:
         output.write_json(out, document)
     if as_json or out is None:
         output.print_json(document)
     else:
-        output.notes.print(f"{document['reports']:,} reports tallied in {out}", markup=False)
+        output.notes.print(f"{total.reports:,} reports tallied in {out}", markup=False)
 
 
-def _counted(question: Question, paths: Sequence[Path], engine: tables.Engine, skip_bad: bool) -> dict[str, object]:
+def _counted(
+    question: Question, paths: Sequence[Path], engine: tables.Engine, skip_bad: bool
+) -> tuple[Tally, dict[str, object]]:
     counted = _count(question, paths, engine)
     if not skip_bad:
         counted.check()
-    return {**counted.tally.to_json(), "files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
+    return counted.tally, {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
 
 
 def _count(question: Question, paths: Sequence[Path], engine: tables.Engine) -> Counted:
@@ -63,7 +66,6 @@ def _count(question: Question, paths: Sequence[Path], engine: tables.Engine) -> 
     return tally_on_spark(spark_session(engine.master), question, paths)
 
 
-def _merged(question: Question, paths: Sequence[Path]) -> dict[str, object]:
+def _merged(question: Question, paths: Sequence[Path]) -> tuple[Tally, dict[str, object]]:
     listed = [documents.read_json(path) for path in paths]
-    total = merged(tally_from(document, question) for document in listed)
-    return {**total.to_json(), **added_notes(listed)}
+    return merged([Tally.zero(question), *map(tally_from, listed)]), added_notes(listed)

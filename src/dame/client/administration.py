@@ -70,6 +70,10 @@ class Administration:
         """The status after a round was closed."""
         return self._post("rounds", str(index), "close", document={}, attempts=8)
 
+    def tally(self, index: int) -> dict[str, Any]:
+        """The tally of a closed round, with the question that was asked."""
+        return self._get("rounds", str(index), "tally").document()
+
     def reports(self, index: int) -> tuple[str, int, bytes]:
         """The identity of a closed round's question, the length of a report, and all reports one after the other."""
         answer = self._get("rounds", str(index), "reports")

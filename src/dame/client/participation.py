@@ -12,9 +12,10 @@ from dame.client.ed25519 import verify
 from dame.client.http import Refused, Server
 from dame.client.invitations import Invitation
 from dame.client.signed import participant_name, plan_identity, signed_bytes
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
 from dame.device.ledger import Enrolment, Ledger
-from dame.device.questions import Question, question_from_json
+from dame.device.questions import Question, Slot, question_from_json
+from dame.device.statistics import Statistic, Value
 from dame.errors import DameError, InvalidInput
 
 POLL_SECONDS = 5.0
@@ -27,16 +28,25 @@ class Untrusted(DameError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a person agrees to: α for everything that she will ever send in this study, and how values are clipped."""
+    """What a person agrees to: α for everything that she will ever send in this study, and how values are clipped.
+
+    `slots` and `shares` are those of the plan: the rounds of its targets, and the share of the people in each.
+    """
 
     enrolment: Enrolment
     title: str
+    slots: tuple[Slot, ...]
     shares: tuple[float, ...]
 
     @property
-    def round(self) -> int:
-        """The round in which she answers."""
-        return round_of(self.enrolment.study, self.shares, self.enrolment.participant)
+    def slot(self) -> int:
+        """The place, in the list of slots, of the one in which she answers."""
+        return slot_of(self.enrolment.study, self.shares, self.enrolment.participant)
+
+    @property
+    def statistic(self) -> Statistic:
+        """What is averaged over her records: their values, within the bounds."""
+        return Value(low=self.enrolment.low, high=self.enrolment.high)
 
 
 class Participation:
@@ -63,9 +73,9 @@ class Participation:
         self._ledger.enrol(terms.enrolment)
 
     def question(self, terms: Terms) -> Question:
-        """The question of this person's round, if the study signed it and it is what she agreed to."""
+        """The question of this person's slot, if the study signed it and it is what she agreed to."""
         pinned = terms.enrolment
-        answer = self._server.get("studies", pinned.study, "rounds", str(terms.round), "question").document()
+        answer = self._server.get("studies", pinned.study, "rounds", str(terms.slot), "question").document()
         document, signature = answer.get("question"), answer.get("signature")
         if not isinstance(signature, str) or not _signed(pinned, document, signature):
             raise Untrusted("the question is not signed by the study's key: it was altered, or somebody else asks it")
@@ -140,7 +150,12 @@ def _terms(study: str, document: Mapping[str, Any], invited: Invitation) -> Term
         high=high,
     )
     shares = tuple(checks.positive("share", round_["share"], 1.0) for round_ in plan["rounds"])
-    return Terms(enrolment=enrolment, title=checks.text("title", document["title"], 200), shares=shares)
+    return Terms(
+        enrolment=enrolment,
+        title=checks.text("title", document["title"], 200),
+        slots=tuple(Slot(checks.text("target", plan["target"], 64), index) for index in range(len(shares))),
+        shares=shares,
+    )
 
 
 def _signed(pinned: Enrolment, question: object, signature: str) -> bool:
@@ -154,10 +169,9 @@ def _check_question(question: Question, terms: Terms) -> None:
     pinned = terms.enrolment
     asked = {
         "study": (question.study, pinned.study),
-        "round": (question.round, terms.round),
+        "target and round": (tuple(question.slot), tuple(terms.slots[terms.slot])),
         "alpha": (question.alpha, pinned.alpha),
-        "low bound": (question.low, pinned.low),
-        "high bound": (question.high, pinned.high),
+        "statistic": (question.statistic.to_json(), terms.statistic.to_json()),
     }
     for name, (is_, agreed) in asked.items():
         if is_ != agreed:

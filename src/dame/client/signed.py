@@ -18,5 +18,5 @@ def signed_bytes(plan_id: str, question: object) -> bytes:
 
 
 def participant_name(token: str) -> str:
-    """The public name of a participant, from which her round follows: SHA-256 of her token, which stays secret."""
+    """The public name of a participant, from which her slot follows: SHA-256 of her token, which stays secret."""
     return hashlib.sha256(token.encode("ascii")).hexdigest()

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.vectorised.edge import Bytes
+from dame.vectorised.coins import Bytes
 
 IDS_AT_ONCE = 2**26
 """Ids compared together: half a GiB, and as much again to sort them."""
@@ -34,7 +34,7 @@ class Source(Protocol):
         """The reports, a row each."""
 
 
-def duplicates(sources: Sequence[Source]) -> list[Dropped]:
+def duplicate_rows(sources: Sequence[Source]) -> list[Dropped]:
     """For each source, the rows that do not count."""
     suspects = _repeated_halves(sources)
     dropped = [np.empty(0, np.int64) for _ in sources]

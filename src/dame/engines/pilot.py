@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from dame.engines.study import ReducedTable, play
+from dame.engines.study import ReducedTable, carry_out
 from dame.engines.survey import Survey
-from dame.estimates import Played, to_units
+from dame.estimates import Outcome, to_units
 from dame.planning.plans import Plan
 
 Progress = Callable[[int], None]
@@ -22,7 +22,7 @@ class Pilot:
 
     plan: Plan
     survey: Survey
-    played: tuple[Played, ...]
+    outcomes: tuple[Outcome, ...]
     seconds: float
     rivals: tuple[Pilot, ...] = ()
 
@@ -34,24 +34,24 @@ class Pilot:
     @property
     def rmse(self) -> float:
         """The root mean squared error of the repetitions."""
-        errors = [played.estimate.value - self.true_mean for played in self.played]
+        errors = [outcome.estimate.value - self.true_mean for outcome in self.outcomes]
         return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
 
     @property
     def coverage(self) -> float:
         """The share of the repetitions whose interval holds the truth."""
-        intervals = [played.estimate.interval for played in self.played]
+        intervals = [outcome.estimate.interval for outcome in self.outcomes]
         return sum(low <= self.true_mean <= high for low, high in intervals) / len(intervals)
 
     @property
     def interval_width(self) -> float:
         """The mean width of the intervals."""
-        intervals = [played.estimate.interval for played in self.played]
+        intervals = [outcome.estimate.interval for outcome in self.outcomes]
         return math.fsum(high - low for low, high in intervals) / len(intervals)
 
     def scores(self) -> dict[str, object]:
         """How well this protocol did."""
-        estimate = self.played[0].estimate
+        estimate = self.outcomes[0].estimate
         return {
             "estimate": estimate.value,
             "interval": list(estimate.interval),
@@ -63,7 +63,7 @@ class Pilot:
 
     def to_json(self) -> dict[str, object]:
         """The pilot as a JSON object: the first study, and with repetitions how the others went."""
-        survey, first = self.survey, self.played[0]
+        survey, first = self.survey, self.outcomes[0]
         document: dict[str, object] = {
             **first.estimate.to_json(),
             "true_mean": self.true_mean,
@@ -76,19 +76,18 @@ class Pilot:
             "study": self.plan.study,
             "rounds": [self._round_json(index) for index in range(len(self.plan.rounds))],
         }
-        if len(self.played) > 1:
-            document |= {"repetitions": len(self.played), **self.scores()}
+        if len(self.outcomes) > 1:
+            document |= {"repetitions": len(self.outcomes), **self.scores()}
         if self.rivals:
             document["protocols"] = {pilot.plan.protocol: pilot.scores() for pilot in (self, *self.rivals)}
         return document
 
     def _round_json(self, index: int) -> dict[str, object]:
-        round_, tally = self.plan.rounds[index], self.played[0].tallies[index]
+        round_, tally = self.plan.rounds[index], self.outcomes[0].tallies[index]
         return {
             "name": round_.name,
             "share": round_.share,
             "users": tally.reports,
-            "question": tally.question.to_json(),
             "tally": tally.to_json(),
         }
 
@@ -108,7 +107,7 @@ def run_pilot(
 ) -> Pilot:
     """The pilot on a reduced table, with the plan that its survey leads to; the clock may have started before.
 
-    Rivals are other protocols, played as often on the same people.
+    Rivals are other protocols, carried out as often on the same people.
     """
     began = time.perf_counter() if started is None else started
     survey = table.survey()
@@ -117,8 +116,8 @@ def run_pilot(
     over = 0
     pilots: list[Pilot] = []
     for each in plans:
-        played = play(each, table, seed, repetitions, partial(_further, progress, over))
+        outcomes = tuple(carry_out(each, table, seed, repetitions, partial(_further, progress, over)))
         over += len(each.rounds)
-        pilots.append(Pilot(plan=each, survey=survey, played=tuple(played), seconds=time.perf_counter() - began))
+        pilots.append(Pilot(plan=each, survey=survey, outcomes=outcomes, seconds=time.perf_counter() - began))
     first, *rest = pilots
     return replace(first, rivals=tuple(rest))

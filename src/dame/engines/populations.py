@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from dame.engines.layout import Layout
 from dame.engines.store import KeptTable
-from dame.engines.study import ReducedTable, play
+from dame.engines.study import ReducedTable, carry_out
 from dame.errors import Mismatch
 from dame.estimates import Estimate
 from dame.planning.plans import Plan
@@ -53,7 +53,7 @@ class TablePopulation(Reporting):
     @property
     def sizes(self) -> Sizes:
         """M as it is in this table: for pilots, since a real study could not read it."""
-        return self.reduced.survey().sizes_law()
+        return self.reduced.survey().observed_sizes()
 
     @property
     def truth(self) -> float:
@@ -68,7 +68,7 @@ class TablePopulation(Reporting):
         if plan.study != layout.study:
             self.close()
             self._layout = replace(layout, study=plan.study)
-        return play(plan, self.reduced, seed)[0].estimate
+        return carry_out(plan, self.reduced, seed)[0].estimate
 
     def close(self) -> None:
         """Frees what is kept of the table; it is read again when needed."""
@@ -77,7 +77,7 @@ class TablePopulation(Reporting):
         self._reduced = None
 
     def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
-        """The users of each round, for simulation."""
+        """The users of each slot, for simulation."""
         if not isinstance(self.reduced, KeptTable):
             raise Mismatch("users of a Spark table stay on their cluster: use dame.run, or dame pilot --repetitions")
         parts = list(self.reduced.people)

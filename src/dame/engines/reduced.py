@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Part:
+class TablePart:
     """Some users of a table, and the survey of their records."""
 
     people: People
     survey: Survey
 
 
-def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Part]:
+def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[TablePart]:
     """The people in batches with a column `person` and those of COUNTS."""
     for batch in batches:
         # A user without any finite value has no sum.
@@ -47,7 +47,7 @@ def _numbers(column: pa.Array) -> np.ndarray:
     return np.from_dlpack(column.fill_null(0) if column.null_count else column)
 
 
-def part_of(hashes: np.ndarray, known: np.ndarray, counts: dict[str, Ints]) -> Part:
+def part_of(hashes: np.ndarray, known: np.ndarray, counts: dict[str, Ints]) -> TablePart:
     """The part that the columns of a reduced table hold; `known` is false in rows without a user."""
     size, not_finite = counts["size"], counts["present"] - counts["size"]
     usable = known & (size > 0)
@@ -60,7 +60,7 @@ def part_of(hashes: np.ndarray, known: np.ndarray, counts: dict[str, Ints]) -> P
         without_user=_sum(counts["records"], ~known),
         without_records=int(np.count_nonzero(known & (size == 0))),
     )
-    return Part(people=people, survey=survey)
+    return TablePart(people=people, survey=survey)
 
 
 def _sum(values: Ints, mask: np.ndarray) -> int:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dame.vectorised import SecureWords
-from dame.vectorised.words import WordArray
 from dame.device.questions import Question, question_id
 from dame.device.reports import report_bytes
-from dame.planning.files import drafted
-from dame.vectorised.edge import Bytes
-from dame.engines.answers import Asked
-from dame.engines.keyed import Keys, Lanes
+from dame.engines.answers import Addressed
 from dame.engines.people import People
 from dame.errors import InvalidInput, MissingExtra
+from dame.planning.files import drafted
+from dame.vectorised.coins import Bytes
+from dame.vectorised.keyed import Keys, Lanes
+from dame.vectorised.words import SecureWords, WordArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +32,7 @@ QUESTION_KEY = b"dame.question"
 COINS_KEY = b"dame.coins"
 
 
-def write_reports(path: Path, asked: Asked, people: Iterable[People]) -> int:
+def write_reports(path: Path, addressed: Addressed, people: Iterable[People]) -> int:
     """The number of reports written: one of each person who is asked.
 
     A file that exists is left alone: answering the same question twice with fresh coins would spend α twice.
@@ -41,9 +40,9 @@ def write_reports(path: Path, asked: Asked, people: Iterable[People]) -> int:
     if path.exists():
         raise InvalidInput("out", str(path), "a file that does not exist yet: a second answer would spend α again")
     arrow()  # complain before the work, not after it
-    ids, reports = _all_reports(asked, people)
+    ids, reports = _all_reports(addressed, people)
     with drafted(path) as draft:
-        _write(draft, asked, ids, reports)
+        _write(draft, addressed, ids, reports)
     return len(reports)
 
 
@@ -53,28 +52,29 @@ def write_encoded(path: Path, question: Question, reports: Bytes) -> None:
     ids = SecureWords().take(2 * len(reports)).reshape(-1, 2)
     order = np.argsort(ids[:, 0])
     with drafted(path) as draft:
-        _write(draft, Asked(question=question), ids[order], reports[order])
+        _write(draft, Addressed(question=question), ids[order], reports[order])
 
 
-def _all_reports(asked: Asked, parts: Iterable[People]) -> tuple[WordArray, Bytes]:
+def _all_reports(addressed: Addressed, parts: Iterable[People]) -> tuple[WordArray, Bytes]:
     """The ids, as pairs of words, and the reports, in the order of the ids."""
-    made = [(_ids(asked, people), reports) for part in parts for people, reports in asked.reports(part)]
+    made = [(_ids(addressed, people), reports) for part in parts for people, reports in addressed.reports(part)]
     ids = np.concatenate([np.empty((0, 2), np.uint64), *(ids for ids, _ in made)])
-    reports = np.concatenate([np.empty((0, report_bytes(asked.question)), np.uint8), *(rows for _, rows in made)])
+    reports = np.concatenate([np.empty((0, report_bytes(addressed.question)), np.uint8), *(rows for _, rows in made)])
     order = np.argsort(ids[:, 0])
     return ids[order], reports[order]
 
 
-def _ids(asked: Asked, people: People) -> WordArray:
-    if asked.seed is None:
+def _ids(addressed: Addressed, people: People) -> WordArray:
+    if addressed.seed is None:
         return SecureWords().take(2 * len(people)).reshape(-1, 2)
-    question = asked.question
-    return Lanes(Keys.of("ids", asked.seed, question.study, question.round), people.hashes).words(0, 2)
+    question = addressed.question
+    keys = Keys.of("ids", addressed.seed, question.study, question.target, question.round)
+    return Lanes(keys, people.hashes).words(0, 2)
 
 
-def _write(path: Path, asked: Asked, ids: WordArray, reports: Bytes) -> None:
+def _write(path: Path, addressed: Addressed, ids: WordArray, reports: Bytes) -> None:
     pa, parquet = arrow()
-    schema = report_schema(asked.question, seeded=asked.seed is not None)
+    schema = report_schema(addressed.question, seeded=addressed.seed is not None)
     # Random bytes neither repeat nor shrink.
     settings = {"compression": "NONE", "use_dictionary": False, "write_page_checksum": True, "write_statistics": False}
     step = min(ROWS_IN_GROUP, max(BYTES_IN_GROUP // reports.shape[1], 1))

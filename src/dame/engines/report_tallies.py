@@ -17,11 +17,12 @@ import numpy as np
 
 from dame.device.questions import TAG_BYTES, Question, question_id, question_tag
 from dame.device.reports import Report, report_bytes
-from dame.vectorised.edge import Bytes, tally_reports
-from dame.engines.duplicates import Dropped, duplicates
+from dame.engines.duplicates import Dropped, duplicate_rows
 from dame.engines.report_files import ID_BYTES, QUESTION_KEY, arrow
 from dame.errors import InvalidInput, RejectedReport
 from dame.tally import Tally
+from dame.vectorised.coins import Bytes
+from dame.vectorised.reports import report_totals
 
 BYTES_AT_ONCE = 2**20
 """Bytes of reports that are counted together: they stay in a processor's cache."""
@@ -73,7 +74,7 @@ def count_rows(question: Question, rows: Bytes) -> Counted:
 
 def _count_block(question: Question, rows: Bytes) -> Counted:
     try:
-        return Counted(tally=tally_reports(question, rows))
+        return Counted(tally=Tally.of(question, report_totals(question, rows)))
     except RejectedReport:
         return _count_each(question, rows)
 
@@ -135,7 +136,7 @@ def _tally_readable(question: Question, files: Sequence[ReportFile]) -> Counted:
     ours = [file for file in files if file.answers]
     strange = sum(len(file) for file in files if not file.answers)
     counted = Counted(tally=Tally.zero(question), rejected={"question": strange})
-    for file, dropped in zip(ours, duplicates(ours), strict=True):
+    for file, dropped in zip(ours, duplicate_rows(ours), strict=True):
         counted += file.count(dropped)
     return counted
 

@@ -80,7 +80,7 @@ def _tally(session: SparkSession, question: Question, names: Sequence[str]) -> C
     counted = Counted(tally=Tally.zero(question))
     if names:
         for part in collected(_ids(_reports(session, names), question), partial(_count, question)):
-            counted += Counted(tally=Tally.from_json(part["tally"], question), rejected=part["rejected"])
+            counted += Counted(tally=Tally.of(question, part["windows"]), rejected=part["rejected"])
     return counted
 
 
@@ -101,7 +101,7 @@ def _count(question: Question, batches: Batches) -> object:
     counted = Counted(tally=Tally.zero(question))
     for batch in batches:
         counted += _count_batch(question, batch)
-    return {"tally": counted.tally.to_json(), "rejected": dict(counted.rejected)}
+    return {"windows": counted.tally.windows, "rejected": dict(counted.rejected)}
 
 
 def _count_batch(question: Question, batch: Any) -> Counted:

@@ -15,14 +15,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dame.engines.answers import Asked, tally_all
+from dame.engines.answers import Addressed, tally_all
 from dame.engines.layout import Layout
 from dame.engines.people import People
 from dame.engines.reduced import read_batches
 from dame.engines.spark_sessions import BATCH_SETTING, sentences
 from dame.engines.sql import SPARK, Reduction
 from dame.engines.survey import Survey, added
-from dame.tally import Tally, merged
+from dame.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,13 +65,15 @@ class SparkTable:
             self._survey = added(_survey_from(json.loads(row.survey)) for row in rows).check()
         return self._survey
 
-    def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
+    def tallies(self, addressed: Sequence[Addressed]) -> list[Tally]:
         """The tally of each question, in one pass over the people."""
-        parts = [[Tally.zero(one.question).to_json() for one in asked]]
+        tallies = [Tally.zero(one.question) for one in addressed]
         with _setting(self._packets.sparkSession, BATCH_SETTING, str(PACKETS_AT_ONCE)):
-            parts += collected(self._people, partial(_tallies, tuple(asked)))
-        columns = zip(asked, zip(*parts, strict=True), strict=True)
-        return [merged(Tally.from_json(part, one.question) for part in listed) for one, listed in columns]
+            parts = collected(self._people, partial(_windows, tuple(addressed)))
+        for part in parts:
+            pairs = zip(tallies, part, strict=True)
+            tallies = [tally.merge(Tally.of(tally.question, windows)) for tally, windows in pairs]
+        return tallies
 
     def close(self) -> None:
         """Frees what the cluster keeps of this table."""
@@ -114,9 +116,10 @@ def _survey_from(document: dict[str, Any]) -> Survey:
     return Survey(**{**document, **{name: Counter(dict(map(tuple, document[name]))) for name in _COUNTERS}})
 
 
-def _tallies(asked: Sequence[Asked], batches: Batches) -> object:
+def _windows(addressed: Sequence[Addressed], batches: Batches) -> object:
+    """What a partition adds to the tally of each question: reports and sums in each window, and no question again."""
     packets = (packet for batch in batches for packet in batch.column("people").to_pylist())
-    return [tally.to_json() for tally in tally_all(asked, map(People.unpacked, packets))]
+    return [tally.windows for tally in tally_all(addressed, map(People.unpacked, packets))]
 
 
 @contextmanager

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
-from dame.engines.answers import Asked, tally_all
+from dame.engines.answers import Addressed, tally_all
 from dame.engines.people import BYTES_EACH, People
-from dame.engines.reduced import Part
+from dame.engines.reduced import TablePart
 from dame.engines.survey import Survey
 from dame.tally import Tally
 
@@ -60,7 +60,7 @@ class PeopleStore:
 class KeptTable:
     """A reduced table whose people are kept in this process: rounds and repetitions need no second look at records."""
 
-    def __init__(self, parts: Iterable[Part], in_memory: int = IN_MEMORY) -> None:
+    def __init__(self, parts: Iterable[TablePart], in_memory: int = IN_MEMORY) -> None:
         self.people = PeopleStore(in_memory)
         self._survey = Survey()
         for part in parts:
@@ -72,9 +72,9 @@ class KeptTable:
         """What was counted."""
         return self._survey
 
-    def tallies(self, asked: Sequence[Asked]) -> list[Tally]:
+    def tallies(self, addressed: Sequence[Addressed]) -> list[Tally]:
         """The tally of each question."""
-        return tally_all(asked, self.people)
+        return tally_all(addressed, self.people)
 
     def close(self) -> None:
         """Frees what is kept of the table."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from dame.engines.people import People
 from dame.errors import InvalidInput
-from dame.planning.plans import WEIGHTS, Brief
+from dame.planning.brief import WEIGHTS, Brief
 from dame.sizes import Sizes
 
 MEAN_STEPS = 2**32
@@ -80,7 +80,7 @@ class Survey:
         names = ("clipped", "nulls", "not_finite", "without_user", "without_records")
         return {name: getattr(self, name) for name in names}
 
-    def sizes_law(self) -> Sizes:
+    def observed_sizes(self) -> Sizes:
         """M, as it is in this table."""
         return Sizes.from_weights({size: float(users) for size, users in self.sizes.items()})
 

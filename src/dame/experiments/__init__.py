@@ -9,6 +9,6 @@ except ImportError:
 
 from dame.experiments.base import Experiment
 from dame.experiments.registry import EXPERIMENTS, chosen
-from dame.experiments.run import SEED, Reproduction, Result, reproduce, steps
+from dame.experiments.run import SEED, ExperimentResult, Reproduction, reproduce, steps
 
-__all__ = ["EXPERIMENTS", "SEED", "Experiment", "Reproduction", "Result", "chosen", "reproduce", "steps"]
+__all__ = ["EXPERIMENTS", "SEED", "Experiment", "ExperimentResult", "Reproduction", "chosen", "reproduce", "steps"]

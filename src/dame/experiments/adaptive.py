@@ -16,7 +16,7 @@ from dame.experiments.figure_2 import LARGE, SMALL, two_sizes
 from dame.experiments.report import bullets, grid, short
 from dame.experiments.risk import ALPHA, PROTOCOLS, SEEDS, RiskTask
 from dame.experiments.risk_panels import span
-from dame.experiments.tidy import Row, Table, Value
+from dame.experiments.tidy import Row, TidyTable, Value
 from dame.planning.plans import Plan
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
@@ -24,7 +24,7 @@ from dame.theory import limit
 from dame.theory.frontier import frontier_ratio
 
 SIZES = ("poisson:5", "poisson:50", "poisson:500", "zipf:1.5:10000", "constant:100000")
-CROWDS = (10**3, 10**4, 10**5, 10**6)
+USERS = (10**3, 10**4, 10**5, 10**6)
 THETAS = (0.0, 0.5, 0.9)
 TARGET = 0.01 / 1.959964
 """The RMSE of a 95 % interval of ±0.01."""
@@ -41,12 +41,12 @@ class FrontierTask(Task):
     """The frontier for some sizes and every number of users."""
 
     sizes: str
-    crowds: tuple[int, ...]
+    counts: tuple[int, ...]
 
     def rows(self, seed: int) -> list[Row]:
         """One row for each number of users."""
         sizes = Sizes.parse(self.sizes)
-        return [self._row(sizes, users) for users in self.crowds]
+        return [self._row(sizes, users) for users in self.counts]
 
     def _row(self, sizes: Sizes, users: int) -> Row:
         floor = limit(users, ALPHA, sizes)
@@ -105,25 +105,29 @@ def fewest(enough: Callable[[int], bool], start: int, precision: float) -> int:
 
 
 def tasks(quick: bool) -> Sequence[Task]:
-    """Risks and frontier for every law of the sizes; people needed; risks against ρ."""
-    laws, crowds = (SIZES[1:2], CROWDS[1:2]) if quick else (SIZES, CROWDS)
+    """Risks and frontier for every distribution of sizes; people needed; risks against ρ."""
+    distributions, counts = (SIZES[1:2], USERS[1:2]) if quick else (SIZES, USERS)
     shares = (SHARES[0], SHARES[-1]) if quick else SHARES
     return [
-        *(FrontierTask(sizes=sizes, crowds=crowds) for sizes in laws),
+        *(FrontierTask(sizes=sizes, counts=counts) for sizes in distributions),
         *(
             _risk(sizes, users, name, 10 if quick else SEEDS)
-            for sizes in laws
-            for users in crowds
+            for sizes in distributions
+            for users in counts
             for name in PROTOCOLS
         ),
-        *(PeopleTask(sizes=s, protocol=name, precision=1.0 if quick else 0.005) for s in laws for name in PEOPLE),
+        *(
+            PeopleTask(sizes=s, protocol=name, precision=1.0 if quick else 0.005)
+            for s in distributions
+            for name in PEOPLE
+        ),
         *(_mixed(index, share, name, quick) for index, share in enumerate(shares) for name in MIXED),
     ]
 
 
 def _risk(sizes: str, users: int, protocol: str, repetitions: int) -> RiskTask:
     return RiskTask(
-        index=SIZES.index(sizes) * 100 + CROWDS.index(users),
+        index=SIZES.index(sizes) * 100 + USERS.index(users),
         point=(("panel", "limit"),),
         sizes=sizes,
         users=users,
@@ -147,7 +151,7 @@ def _mixed(index: int, share: float, protocol: str, quick: bool) -> RiskTask:
     )
 
 
-def worst_ratios(table: Table, sizes: str, protocol: str) -> tuple[list[int], list[float]]:
+def worst_ratios(table: TidyTable, sizes: str, protocol: str) -> tuple[list[int], list[float]]:
     """Numbers of users, and the worst risk over θ in units of the limit for each."""
     part = table.where(panel="limit", sizes=sizes, protocol=protocol)
     users = [int(str(count)) for count in part.distinct("users")]
@@ -155,13 +159,13 @@ def worst_ratios(table: Table, sizes: str, protocol: str) -> tuple[list[int], li
     return users, [float((group.column("mean") / group.column("limit")).max()) for group in groups]
 
 
-def draw(table: Table) -> Figure:
-    """A panel for each law of the sizes, the people needed, and the risk against ρ."""
+def draw(table: TidyTable) -> Figure:
+    """A panel for each distribution of sizes, the people needed, and the risk against ρ."""
     figure = Figure(figsize=(style.COLUMN, 8.4), layout="constrained")
     places = figure.subplot_mosaic("01;23;4L;PP;SS", height_ratios=(1, 1, 1, 1.5, 1))
-    for place, sizes in enumerate(_laws(table)):
+    for place, sizes in enumerate(_distributions(table)):
         _ratio_panel(places[str(place)], table, sizes)
-    for place in range(len(_laws(table)), len(SIZES)):
+    for place in range(len(_distributions(table)), len(SIZES)):
         places[str(place)].set_axis_off()
     names = (*PROTOCOLS, "frontier", "limit")
     places["L"].set_axis_off()
@@ -171,11 +175,11 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _laws(table: Table) -> list[str]:
+def _distributions(table: TidyTable) -> list[str]:
     return [str(sizes) for sizes in table.where(panel="limit").distinct("sizes")]
 
 
-def _ratio_panel(axes: Axes, table: Table, sizes: str) -> None:
+def _ratio_panel(axes: Axes, table: TidyTable, sizes: str) -> None:
     for name in (*PROTOCOLS, "frontier"):
         style.curve(axes, name, *worst_ratios(table, sizes, name))
     axes.axhline(1, color=style.SERIES["limit"].colour, lw=1.1, ls=style.SERIES["limit"].line)
@@ -185,15 +189,15 @@ def _ratio_panel(axes: Axes, table: Table, sizes: str) -> None:
     axes.set_ylabel("worst risk / limit")
 
 
-def _people_panel(axes: Axes, table: Table) -> None:
+def _people_panel(axes: Axes, table: TidyTable) -> None:
     part = table.where(panel="people")
-    laws = [str(sizes) for sizes in part.distinct("sizes")]
-    places = np.arange(len(laws))
+    distributions = [str(sizes) for sizes in part.distinct("sizes")]
+    places = np.arange(len(distributions))
     for shift, name in enumerate(PEOPLE):
         people = part.where(protocol=name).column("users")
         bars = axes.barh(places + 0.27 * (shift - 1), people, 0.25, color=style.SERIES[name].colour)
         axes.bar_label(bars, [f" {float(f'{count:.3g}'):,.0f}" for count in people], fontsize=5.5)
-    axes.set_yticks(places, laws)
+    axes.set_yticks(places, distributions)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.xaxis.set_minor_locator(NullLocator())
@@ -203,7 +207,7 @@ def _people_panel(axes: Axes, table: Table) -> None:
     axes.set_xlabel("people")
 
 
-def _share_panel(axes: Axes, table: Table) -> None:
+def _share_panel(axes: Axes, table: TidyTable) -> None:
     for name in MIXED:
         part = table.where(protocol=name)
         style.curve(axes, name, part.column("rho"), part.column("mean"))
@@ -215,16 +219,16 @@ def _share_panel(axes: Axes, table: Table) -> None:
     axes.set_ylabel("mean squared error")
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the figure shows."""
     most = max(int(str(users)) for users in table.where(panel="limit").distinct("users"))
     names = ("duchi", "one-bit", "kent", "paper", "adaptive", "frontier")
     head = ["sizes", *(style.SERIES[name].label for name in names)]
-    ratios = [[sizes, *(short(worst_ratios(table, sizes, n)[1][-1]) for n in names)] for sizes in _laws(table)]
+    ratios = [[sizes, *(short(worst_ratios(table, sizes, n)[1][-1]) for n in names)] for sizes in _distributions(table)]
     people = table.where(panel="people")
     needed = [
         [sizes, *(f"{people.one('users', sizes=sizes, protocol=name):,.0f}" for name in PEOPLE)]
-        for sizes in _laws(table)
+        for sizes in _distributions(table)
     ]
     return "\n\n".join(
         (
@@ -238,7 +242,7 @@ def section(table: Table) -> str:
     )
 
 
-def _falls(table: Table) -> str:
+def _falls(table: TidyTable) -> str:
     risk = {name: table.where(panel="share", protocol=name).column("mean") for name in MIXED}
     ours = risk["adaptive"]
     always = "at every step" if (np.diff(ours) < 0).all() else "not at every step (noise of few studies)"
@@ -249,14 +253,14 @@ def _falls(table: Table) -> str:
     )
 
 
-def _losses(table: Table) -> str:
-    found = [words for sizes in _laws(table) for words in _better_than_ours(table, sizes)]
+def _losses(table: TidyTable) -> str:
+    found = [words for sizes in _distributions(table) for words in _better_than_ours(table, sizes)]
     if not found:
         return "At no point is another protocol better by more than a half."
     return f"Another protocol is better by more than a half for {', '.join(found)}."
 
 
-def _better_than_ours(table: Table, sizes: str) -> Iterator[str]:
+def _better_than_ours(table: TidyTable, sizes: str) -> Iterator[str]:
     """Where another protocol is clearly better; noise alone makes measured risks differ by a quarter or so."""
     users, ours = worst_ratios(table, sizes, "adaptive")
     others = {name: worst_ratios(table, sizes, name)[1] for name in PROTOCOLS if name != "adaptive"}
@@ -267,7 +271,7 @@ def _better_than_ours(table: Table, sizes: str) -> Iterator[str]:
             yield f"{sizes} with {count:,} users ({short(ours[place])} times the limit, {rival})"
 
 
-def _gains(people: Table) -> str:
+def _gains(people: TidyTable) -> str:
     ratio = [
         people.where(protocol=name).column("users") / people.where(protocol="adaptive").column("users")
         for name in PEOPLE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from dame.experiments.tidy import Row, Table
+from dame.experiments.tidy import Row, TidyTable
 
 
 class Task(ABC):
@@ -35,8 +35,8 @@ class Experiment:
     title: str
     tasks: Callable[[bool], Sequence[Task]]
     """The tasks; fewer and smaller ones when asked to be quick."""
-    draw: Callable[[Table], Figure]
-    section: Callable[[Table], str]
+    draw: Callable[[TidyTable], Figure]
+    section: Callable[[TidyTable], str]
     """Markdown: what the run shows, what agrees with the paper and what does not."""
 
 

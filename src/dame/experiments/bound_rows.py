@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from dame.experiments import style
 from dame.experiments.base import Task
-from dame.experiments.tidy import Row, Table, Value
+from dame.experiments.tidy import Row, TidyTable, Value
 from dame.sizes import Sizes
 from dame.theory import PAPER, UNIT, Constants, bounds
 
@@ -45,12 +45,12 @@ def _row(point: dict[str, Value], sizes: str, n_alpha2: float, name: str) -> Row
     }
 
 
-def between(table: Table, name: str, low: float, high: float) -> Table:
+def between(table: TidyTable, name: str, low: float, high: float) -> TidyTable:
     """The rows in which a column lies in a range."""
-    return Table.of(row for row in table.rows if low <= float(row[name]) <= high)
+    return TidyTable.of(row for row in table.rows if low <= float(row[name]) <= high)
 
 
-def draw_bounds(axes: Axes, table: Table, x: str) -> None:
+def draw_bounds(axes: Axes, table: TidyTable, x: str) -> None:
     """Both bounds on logarithmic axes."""
     for name in ("upper", "lower"):
         style.curve(axes, name, table.column(x), table.column(name))

@@ -13,7 +13,7 @@ from dame.experiments.base import Experiment, Task
 from dame.experiments.bound_rows import NAMES, BoundsTask, between, draw_bounds
 from dame.experiments.report import bullets, short
 from dame.experiments.slopes import slope
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 SIZES = "poisson:5"
 POINTS, QUICK_POINTS = 100, 25
@@ -25,11 +25,11 @@ STRAIGHT = (1e3, 1e6)
 def tasks(quick: bool) -> Sequence[Task]:
     """One task for each choice of constants."""
     grid = np.geomspace(*RANGE, QUICK_POINTS if quick else POINTS)
-    points = tuple(((("law", "poisson"), ("lambda", 5.0)), SIZES, float(n_alpha2)) for n_alpha2 in grid)
+    points = tuple(((("distribution", "poisson"), ("lambda", 5.0)), SIZES, float(n_alpha2)) for n_alpha2 in grid)
     return [BoundsTask(points=points, constants=constants) for constants in NAMES]
 
 
-def draw(table: Table) -> Figure:
+def draw(table: TidyTable) -> Figure:
     """A panel for each choice of constants."""
     figure, panels = style.panels(len(NAMES), 1, 3.9, sharex=True)
     for axes, constants in zip(panels, NAMES, strict=True):
@@ -41,7 +41,7 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the figure shows."""
     printed, unit = table.where(constants="paper"), between(table.where(constants="unit"), "n_alpha2", *STRAIGHT)
     useful = printed.column("n_alpha2")[printed.column("upper") < 4]

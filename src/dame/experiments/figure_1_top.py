@@ -15,47 +15,47 @@ from dame.experiments.base import Experiment, Task
 from dame.experiments.bound_rows import NAMES, BoundsTask, between, draw_bounds
 from dame.experiments.report import bullets, grid, short
 from dame.experiments.slopes import slope
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 N_ALPHA2 = 500.0
 POINTS, QUICK_POINTS = 100, 25
 LARGEST = 500.0
 STRAIGHT = (5.0, LARGEST)
-"""Where the curves are straight: below, few records make every law look different."""
-LAWS = {"poisson": "Poisson(λ)", "uniform": "Uniform{1, …, 2λ-1}", "binomial": "Binomial(1000, λ/1000)"}
+"""Where the curves are straight: below, few records make every distribution look different."""
+DISTRIBUTIONS = {"poisson": "Poisson(λ)", "uniform": "Uniform{1, …, 2λ-1}", "binomial": "Binomial(1000, λ/1000)"}
 
 
-def sizes_of(law: str, mean: float) -> tuple[float, str]:
-    """λ and the sizes; a uniform law has a whole largest size, so its λ is rounded to a half."""
-    if law == "uniform":
+def sizes_of(distribution: str, mean: float) -> tuple[float, str]:
+    """λ and the sizes; a uniform distribution has a whole largest size, so its λ is rounded to a half."""
+    if distribution == "uniform":
         largest = round(2 * mean - 1)
         return (largest + 1) / 2, f"uniform:1:{largest}"
-    return mean, f"poisson:{mean!r}" if law == "poisson" else f"binomial:1000:{mean / 1000!r}"
+    return mean, f"poisson:{mean!r}" if distribution == "poisson" else f"binomial:1000:{mean / 1000!r}"
 
 
 def tasks(quick: bool) -> Sequence[Task]:
-    """One task for each law and choice of constants."""
+    """One task for each distribution and choice of constants."""
     means = np.geomspace(1, LARGEST, QUICK_POINTS if quick else POINTS)
     return [
         BoundsTask(
             points=tuple(
-                ((("law", law), ("lambda", centre)), spec, N_ALPHA2)
-                for centre, spec in (sizes_of(law, float(mean)) for mean in means)
+                ((("distribution", distribution), ("lambda", centre)), spec, N_ALPHA2)
+                for centre, spec in (sizes_of(distribution, float(mean)) for mean in means)
             ),
             constants=constants,
         )
         for constants in NAMES
-        for law in LAWS
+        for distribution in DISTRIBUTIONS
     ]
 
 
-def draw(table: Table) -> Figure:
-    """A row of panels for each law, a column for each choice of constants."""
-    figure, panels = style.panels(len(LAWS), len(NAMES), 4.9, sharex=True, sharey="col")
-    places = [(law, constants) for law in LAWS for constants in NAMES]
-    for axes, (law, constants) in zip(panels, places, strict=True):
-        draw_bounds(axes, table.where(law=law, constants=constants), "lambda")
-        axes.set_title(f"{LAWS[law]}\n{NAMES[constants]}", loc="left")
+def draw(table: TidyTable) -> Figure:
+    """A row of panels for each distribution, a column for each choice of constants."""
+    figure, panels = style.panels(len(DISTRIBUTIONS), len(NAMES), 4.9, sharex=True, sharey="col")
+    places = [(distribution, constants) for distribution in DISTRIBUTIONS for constants in NAMES]
+    for axes, (distribution, constants) in zip(panels, places, strict=True):
+        draw_bounds(axes, table.where(distribution=distribution, constants=constants), "lambda")
+        axes.set_title(f"{DISTRIBUTIONS[distribution]}\n{NAMES[constants]}", loc="left")
     for axes in panels[:: len(NAMES)]:
         axes.set_ylabel("mean squared error")
     for axes in panels[-len(NAMES) :]:
@@ -64,12 +64,18 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the figure shows."""
     printed = table.where(constants="paper")
     trivial = printed.column("upper") == 4
     most, least = int(printed.column("m_tilde").max()), short(float(printed.column("phi").min()))
-    head = ["law", "slope of lower", "slope of upper", "slope of upper / its logarithm", "upper / lower at ends"]
+    head = [
+        "distribution",
+        "slope of lower",
+        "slope of upper",
+        "slope of upper / its logarithm",
+        "upper / lower at ends",
+    ]
     return "\n\n".join(
         (
             bullets(
@@ -79,17 +85,17 @@ def section(table: Table) -> str:
                 "**Agrees** with unit constants: two almost parallel straight lines of slope about -1 (below, for λ "
                 f"from {STRAIGHT[0]:g} to {STRAIGHT[1]:g}). The upper one is flatter by the logarithm that it carries.",
             ),
-            grid(head, [_slopes(table, law) for law in LAWS]),
+            grid(head, [_slopes(table, distribution) for distribution in DISTRIBUTIONS]),
         )
     )
 
 
-def _slopes(table: Table, law: str) -> list[str]:
-    part = between(table.where(law=law, constants="unit"), "lambda", *STRAIGHT)
+def _slopes(table: TidyTable, distribution: str) -> list[str]:
+    part = between(table.where(distribution=distribution, constants="unit"), "lambda", *STRAIGHT)
     means, lower, upper = (part.column(name) for name in ("lambda", "lower", "upper"))
     ratio = upper / lower
     slopes = [slope(means, lower), slope(means, upper), slope(means, upper / part.column("logarithm"))]
-    return [LAWS[law], *(f"{value:.3f}" for value in slopes), f"{ratio[0]:.2f}, {ratio[-1]:.2f}"]
+    return [DISTRIBUTIONS[distribution], *(f"{value:.3f}" for value in slopes), f"{ratio[0]:.2f}, {ratio[-1]:.2f}"]
 
 
 EXPERIMENT = Experiment(

@@ -11,7 +11,7 @@ from dame.experiments.base import Experiment, Task
 from dame.experiments.report import bullets, short
 from dame.experiments.risk import PROTOCOLS, SEEDS, risk_tasks
 from dame.experiments.risk_panels import draw_risk, lost_bins, ratios, span, to_limit, wrong_divisor
-from dame.experiments.tidy import Table, Value
+from dame.experiments.tidy import TidyTable, Value
 
 USERS = 10**4
 SMALL, LARGE = 10**5, 10**6
@@ -30,12 +30,12 @@ def tasks(quick: bool) -> Sequence[Task]:
     return risk_tasks(points, USERS, PROTOCOLS, 10 if quick else SEEDS)
 
 
-def draw(table: Table) -> Figure:
+def draw(table: TidyTable) -> Figure:
     """Risk against ρ."""
     return draw_risk(table, "rho", "ρ, share of the users with 1e6 records (others: 1e5)")
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the figure shows."""
     paper = table.where(protocol="paper", theta=0.0)
     same = paper.column("m_tilde") == SMALL
@@ -55,7 +55,7 @@ def section(table: Table) -> str:
     )
 
 
-def _adaptive(table: Table) -> list[float]:
+def _adaptive(table: TidyTable) -> list[float]:
     return [float(value) for value in table.where(protocol="adaptive", theta=0.0).column("mean")]
 
 

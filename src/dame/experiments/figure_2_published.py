@@ -11,7 +11,7 @@ from dame.experiments.figure_2 import SHARES, two_sizes
 from dame.experiments.report import bullets, short
 from dame.experiments.risk import CHEAP, PROTOCOLS, SEEDS, risk_tasks
 from dame.experiments.risk_panels import draw_risk, lost_bins, ratios, span, to_limit, wrong_divisor
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 USERS = 10**5
 SMALL, LARGE = 10**5, 10**8
@@ -24,12 +24,12 @@ def tasks(quick: bool) -> Sequence[Task]:
     return risk_tasks(points, USERS, CHEAP if quick else PROTOCOLS, 5 if quick else SEEDS)
 
 
-def draw(table: Table) -> Figure:
+def draw(table: TidyTable) -> Figure:
     """Risk against ρ."""
     return draw_risk(table, "rho", "ρ, share of the users with 1e8 records (others: 1e5)")
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the figure shows."""
     paper = table.where(protocol="paper", theta=0.0)
     apart = paper.column("m_tilde") > SMALL

@@ -12,12 +12,12 @@ from dame.experiments.figure_2_published import LARGE, SMALL, USERS
 from dame.experiments.report import bullets, short
 from dame.experiments.risk import CHEAP, PROTOCOLS, SEEDS, risk_tasks
 from dame.experiments.risk_panels import average, draw_risk, lost_bins, ratios, span, to_limit, wrong_divisor
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 from dame.sizes import Sizes
 
 EXPONENTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 ATOMS = 1000
-"""The continuous law is cut into so many equally likely sizes."""
+"""The continuous distribution is cut into so many equally likely sizes."""
 
 
 def power_sizes(exponent: float) -> Sizes:
@@ -35,12 +35,12 @@ def tasks(quick: bool) -> Sequence[Task]:
     return risk_tasks(points, USERS, CHEAP if quick else PROTOCOLS, 5 if quick else SEEDS)
 
 
-def draw(table: Table) -> Figure:
+def draw(table: TidyTable) -> Figure:
     """Risk against the exponent."""
     return draw_risk(table, "a", "a, exponent of the sizes 1e5 + (1e8 - 1e5)·Power(a)")
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the figure shows."""
     paper = table.where(protocol="paper", theta=0.0)
     gain = ratios(table, "kent", "paper")
@@ -49,8 +49,8 @@ def section(table: Table) -> str:
         f"{short(average(gain))}), more with larger a; m̃ goes from {short(paper.column('m_tilde')[0])} to "
         f"{short(paper.column('m_tilde')[-1])}.",
         f"DAME is below Duchi (Laplace) by a factor of {span(ratios(table, 'duchi', 'paper'))}.",
-        "The paper does not show this experiment; its settings are those of the authors' code. The continuous law of "
-        "the sizes is cut into equally likely whole sizes.",
+        "The paper does not show this experiment; its settings are those of the authors' code. The continuous "
+        "distribution of the sizes is cut into equally likely whole sizes.",
         to_limit(table),
         wrong_divisor(table, "a", "a"),
         lost_bins(table),

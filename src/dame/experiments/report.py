@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dame.experiments.base import Experiment
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 _HEAD = """# Reproduction of "Distribution-Aware Mean Estimation under User-level Local Differential Privacy"
 
 {kind}, seed {seed}. Every number below was computed by this run from the tables beside this file. Errors are mean
 squared errors of means in [-1, 1]; "limit" is the information limit for fair records of -1 and 1.
 """
-_QUICK = "A quick run: fewer points, fewer studies, smaller crowds, only good for checking that everything works"
+_QUICK = "A quick run: fewer points, fewer studies, fewer people, only good for checking that everything works"
 _FULL = "A full run"
 
 
-def report(results: Sequence[tuple[Experiment, Table]], seed: int, quick: bool) -> str:
+def report_text(results: Sequence[tuple[Experiment, TidyTable]], seed: int, quick: bool) -> str:
     """The report as Markdown."""
     sections = [_HEAD.format(kind=_QUICK if quick else _FULL, seed=seed)]
     for experiment, table in results:

@@ -1,4 +1,4 @@
-"""Measured risk: studies of one protocol at one setting, played many times, for every θ that is asked for."""
+"""Measured risk: studies of one protocol at one setting, simulated many times, for every θ that is asked for."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.estimates import Played, read_measure
+from dame.device.lenses import Windows
+from dame.device.parts import narrowed
+from dame.estimates import Outcome, read_window
 from dame.experiments.base import Task
 from dame.experiments.style import AUTHORS
 from dame.experiments.tidy import Row, Value
+from dame.planning.plans import Plan
 from dame.populations.distributions import rademacher
-from dame.planning.plans import MeasureRound, Plan
 from dame.populations.population import Population
+from dame.populations.simulation import missed, simulate_once
 from dame.protocols import plan as make_plan
-from dame.populations.simulation import missed, play
 from dame.sizes import Sizes
 
 ALPHA = 22 / 35
@@ -62,12 +64,13 @@ class RiskTask(Task):
     def _rows_at(self, plan: Plan, theta: float, seed: int) -> Iterator[Row]:
         population = Population.synthetic(plan.brief.sizes, rademacher(theta))
         children = np.random.SeedSequence(seed).spawn(self.repetitions)
-        studies = [play(plan, population, np.random.default_rng(child)) for child in children]
-        failures = sum(missed(plan, played, theta) for played in studies)
-        values = np.array([played.estimate.value for played in studies])
+        studies = [simulate_once(plan, population, np.random.default_rng(child)) for child in children]
+        lenses = (outcome.tallies[-1].question.lens for outcome in studies)
+        failures = sum(missed(lens, plan.brief.sizes, theta) for lens in lenses)
+        values = np.array([outcome.estimate.value for outcome in studies])
         yield self._row(plan, self.protocol, theta, values, failures)
         if self.reread:
-            yield self._row(plan, AUTHORS, theta, np.array([authors_reading(plan, p) for p in studies]), failures)
+            yield self._row(plan, AUTHORS, theta, np.array([authors_reading(plan, one) for one in studies]), failures)
 
     def _row(self, plan: Plan, protocol: str, theta: float, values: NDArray[np.float64], failures: int) -> Row:
         errors = (values - theta) ** 2
@@ -96,13 +99,12 @@ class RiskTask(Task):
         }
 
 
-def authors_reading(plan: Plan, played: Played) -> float:
+def authors_reading(plan: Plan, outcome: Outcome) -> float:
     """The estimate of the same tallies with E min(m, sqrt(m̃)) where E sqrt(min(m, m̃)) belongs."""
-    measured, round_ = played.tallies[1], plan.rounds[1]
-    assert isinstance(round_, MeasureRound)
-    right, wrong = divisors(plan.brief.sizes, float(round_.cap or 1.0))
-    reading = read_measure(measured, right)
-    return min(max(reading.value * right / wrong, -1.0), 1.0)
+    tally = outcome.tallies[1]
+    lens = narrowed(Windows, tally.question.lens)
+    right, wrong = divisors(plan.brief.sizes, float(lens.cap or 1.0))
+    return min(max(read_window(tally, lens, right).value * right / wrong, -1.0), 1.0)
 
 
 def divisors(sizes: Sizes, m_tilde: float) -> tuple[float, float]:

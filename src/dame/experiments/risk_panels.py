@@ -13,12 +13,12 @@ from dame.experiments import style
 from dame.experiments.report import short
 from dame.experiments.risk import THETAS
 from dame.experiments.style import AUTHORS
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 CURVES = ("duchi", "one-bit", "kent", "paper", AUTHORS, "adaptive")
 
 
-def draw_risk(table: Table, x: str, x_label: str) -> Figure:
+def draw_risk(table: TidyTable, x: str, x_label: str) -> Figure:
     """A panel for each θ: medians as lines, 10–90 % bands, means as hollow markers, and the limit."""
     figure, panels = style.panels(len(THETAS), 1, 5.4, sharex=True)
     for axes, theta in zip(panels, THETAS, strict=True):
@@ -35,7 +35,7 @@ def draw_risk(table: Table, x: str, x_label: str) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, table: Table, x: str) -> None:
+def _panel(axes: Axes, table: TidyTable, x: str) -> None:
     for name in _present(table):
         part = table.where(protocol=name)
         places = part.column(x)
@@ -47,12 +47,12 @@ def _panel(axes: Axes, table: Table, x: str) -> None:
     style.logarithmic(axes, x=False)
 
 
-def _present(table: Table) -> list[str]:
+def _present(table: TidyTable) -> list[str]:
     """The curves that were computed: a quick run may leave some out."""
     return [name for name in CURVES if name in table.distinct("protocol")]
 
 
-def ratios(table: Table, one: str, other: str, statistic: str = "mean", theta: float = 0.0) -> NDArray[np.float64]:
+def ratios(table: TidyTable, one: str, other: str, statistic: str = "mean", theta: float = 0.0) -> NDArray[np.float64]:
     """The risk of one protocol over that of another (or over the limit), point by point."""
     part = table.where(protocol=one, theta=theta)
     if other == "limit":
@@ -71,14 +71,14 @@ def average(values: NDArray[np.float64]) -> float:
     return math.exp(float(np.log(values).mean()))
 
 
-def to_limit(table: Table) -> str:
+def to_limit(table: TidyTable) -> str:
     """One sentence: how far every protocol is from the information limit at θ = 0."""
     names = [name for name in _present(table) if name != AUTHORS]
     parts = [f"{style.SERIES[name].label} {span(ratios(table, name, 'limit'))}" for name in names]
     return "Mean risk over the information limit at θ = 0: " + "; ".join(parts) + "."
 
 
-def wrong_divisor(table: Table, x: str, symbol: str) -> str:
+def wrong_divisor(table: TidyTable, x: str, symbol: str) -> str:
     """One sentence: what the authors' divisor makes of θ = 0.5."""
     wrong = table.where(protocol=AUTHORS, theta=0.5)
     right = table.where(protocol="paper", theta=0.5)
@@ -97,7 +97,7 @@ def wrong_divisor(table: Table, x: str, symbol: str) -> str:
     )
 
 
-def lost_bins(table: Table) -> str:
+def lost_bins(table: TidyTable) -> str:
     """One sentence: how often the vote of DAME or Kent went wrong."""
     votes = [row for row in table.rows if row["protocol"] in ("paper", "kent", "adaptive")]
     failed, studies = sum(int(row["failures"]) for row in votes), sum(int(row["repetitions"]) for row in votes)

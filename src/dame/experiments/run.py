@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dame import checks
-from dame.planning.files import drafted
 from dame.errors import InvalidInput
 from dame.experiments import style
 from dame.experiments.base import Experiment, Task, stream_seed
-from dame.experiments.report import report
-from dame.experiments.tidy import Row, Table
+from dame.experiments.report import report_text
+from dame.experiments.tidy import Row, TidyTable
+from dame.planning.files import drafted
 
 SEED = 1
 """The seed of the published files, unless another is asked for."""
@@ -26,11 +26,11 @@ WORKERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ExperimentResult:
     """What one experiment left: its table and its files."""
 
     experiment: Experiment
-    table: Table
+    table: TidyTable
     files: tuple[Path, ...]
     seconds: float
 
@@ -39,7 +39,7 @@ class Result:
 class Reproduction:
     """What a run left: the results and the report about them."""
 
-    results: tuple[Result, ...]
+    results: tuple[ExperimentResult, ...]
     report: Path
     seconds: float
 
@@ -65,12 +65,12 @@ def reproduce(
     started = time.perf_counter()
     seed = checks.whole("seed", seed, 0, 2**63)
     _prepare(out)
-    results: list[Result] = []
+    results: list[ExperimentResult] = []
     count = itertools.count(1)
     with _mapper(_worker_count(quick, workers)) as mapper:
         for experiment in experiments:
             results.append(_run(experiment, out, seed, quick, mapper, lambda: progress(next(count))))
-    text = report([(result.experiment, result.table) for result in results], seed, quick)
+    text = report_text([(result.experiment, result.table) for result in results], seed, quick)
     path = _write(out / "report.md", text.encode())
     return Reproduction(results=tuple(results), report=path, seconds=time.perf_counter() - started)
 
@@ -85,17 +85,19 @@ def _prepare(out: Path) -> None:
 Mapper = Callable[[Sequence[Task], Sequence[int]], Iterator[list[Row]]]
 
 
-def _run(experiment: Experiment, out: Path, seed: int, quick: bool, mapper: Mapper, step: Callable[[], None]) -> Result:
+def _run(
+    experiment: Experiment, out: Path, seed: int, quick: bool, mapper: Mapper, step: Callable[[], None]
+) -> ExperimentResult:
     started = time.perf_counter()
     tasks = experiment.tasks(quick)
     rows: list[Row] = []
     for found in mapper(tasks, [stream_seed(seed, experiment.name, task.stream) for task in tasks]):
         rows += found
         step()
-    table = Table.of(rows)
+    table = TidyTable.of(rows)
     contents = {".csv": table.csv().encode(), **style.images(experiment.draw, table)}
     files = tuple(_write(out / f"{experiment.name}{suffix}", content) for suffix, content in contents.items())
-    return Result(experiment=experiment, table=table, files=files, seconds=time.perf_counter() - started)
+    return ExperimentResult(experiment=experiment, table=table, files=files, seconds=time.perf_counter() - started)
 
 
 def _worker_count(quick: bool, workers: int | None) -> int:

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 from numpy.typing import ArrayLike
 
-from dame.experiments.tidy import Table
+from dame.experiments.tidy import TidyTable
 
 COLUMN = 3.5
 """Width of a column of a paper, in inches."""
@@ -81,7 +81,7 @@ SERIES: Mapping[str, Series] = MappingProxyType(
 )
 
 
-def images(draw: Callable[[Table], Figure], table: Table) -> dict[str, bytes]:
+def images(draw: Callable[[TidyTable], Figure], table: TidyTable) -> dict[str, bytes]:
     """The drawing of a table as the contents of a .png and a .svg file, without dates or versions in them."""
     # From the defaults up: a matplotlibrc of the machine must not change the files.
     with mpl.rc_context(rc={**mpl.rcParamsDefault, **_LOOK}):

@@ -13,12 +13,12 @@ from dame.experiments.base import Experiment, Task, stream_seed
 from dame.experiments.report import bullets, grid
 from dame.experiments.risk import CHEAP, PROTOCOLS, RiskTask
 from dame.experiments.slopes import slope, slope_error
-from dame.experiments.tidy import Row, Table
+from dame.experiments.tidy import Row, TidyTable
 from dame.sizes import Sizes
 
 THETA = 0.3
 USERS = 10**5
-CROWDS, QUICK_CROWDS = (20_000, 60_000, 200_000, 600_000), (20_000, 60_000)
+COUNTS, QUICK_COUNTS = (20_000, 60_000, 200_000, 600_000), (20_000, 60_000)
 RECORDS, QUICK_RECORDS = (10**4, 10**5, 10**6, 10**7), (10**4, 10**6)
 TYPICAL = 10**5
 SETTINGS = {"one": "m = 1", "constant": "m the same for all", "random": "m ~ M, geometric"}
@@ -61,7 +61,7 @@ class SweepTask(Task):
     def rows(self, seed: int) -> list[Row]:
         """The rows of the points, with the slope of the whole line in each."""
         found = [self._point(index, *point, seed) for index, point in enumerate(self.points)]
-        x, y, error = (Table.of(found).column(name) for name in ("x", "mean", "mean_se"))
+        x, y, error = (TidyTable.of(found).column(name) for name in ("x", "mean", "mean_se"))
         line = {"slope": slope(x, y), "slope_se": slope_error(x, y, error), "rate": RATES[self.varies]}
         return [{**row, **line} for row in found]
 
@@ -82,13 +82,13 @@ class SweepTask(Task):
 
 def tasks(quick: bool) -> Sequence[Task]:
     """One task for each protocol and each thing that varies in each setting."""
-    crowds, records = (QUICK_CROWDS, QUICK_RECORDS) if quick else (CROWDS, RECORDS)
+    counts, records = (QUICK_COUNTS, QUICK_RECORDS) if quick else (COUNTS, RECORDS)
     return [
         SweepTask(
             index=index,
             setting=setting,
             varies=varies,
-            points=tuple((users, TYPICAL) for users in crowds)
+            points=tuple((users, TYPICAL) for users in counts)
             if varies == "users"
             else tuple((USERS, count) for count in records),
             protocol=protocol,
@@ -100,7 +100,7 @@ def tasks(quick: bool) -> Sequence[Task]:
     ]
 
 
-def draw(table: Table) -> Figure:
+def draw(table: TidyTable) -> Figure:
     """Risk against what varies, one panel each, with the slope of the rate as a grey line."""
     figure, panels = style.panels(3, 2, 5.2)
     empty = panels.pop(BLANK)
@@ -117,7 +117,7 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, table: Table) -> None:
+def _panel(axes: Axes, table: TidyTable) -> None:
     for name in map(str, table.distinct("protocol")):
         part = table.where(protocol=name)
         x, y = part.column("x"), part.column("mean")
@@ -127,7 +127,7 @@ def _panel(axes: Axes, table: Table) -> None:
     style.logarithmic(axes)
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the table shows."""
     head = ["setting", "varies", "rate", *(style.SERIES[name].label for name in PROTOCOLS)]
     return "\n\n".join(
@@ -149,12 +149,12 @@ def section(table: Table) -> str:
     )
 
 
-def _line(table: Table, setting: str, varies: str) -> list[str]:
+def _line(table: TidyTable, setting: str, varies: str) -> list[str]:
     slopes = [_slope(table, setting, varies, name) for name in PROTOCOLS]
     return [SETTINGS[setting], LABELS[varies], f"{RATES[varies]:g}", *slopes]
 
 
-def _slope(table: Table, setting: str, varies: str, protocol: str = "paper") -> str:
+def _slope(table: TidyTable, setting: str, varies: str, protocol: str = "paper") -> str:
     rows = table.where(setting=setting, varies=varies, protocol=protocol).rows
     return f"{float(rows[0]['slope']):.2f} ± {float(rows[0]['slope_se']):.2f}" if rows else "not run"
 

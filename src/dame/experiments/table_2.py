@@ -13,7 +13,7 @@ from dame.experiments.base import Experiment, Task
 from dame.experiments.report import bullets, grid, short
 from dame.experiments.risk import ALPHA, PROTOCOLS, SEEDS, RiskTask
 from dame.experiments.risk_panels import span
-from dame.experiments.tidy import Table, Value
+from dame.experiments.tidy import TidyTable, Value
 from dame.theory import bin_half_width, corollary_two_sizes, phi
 from dame.theory.lemmas import WINDOW
 
@@ -56,7 +56,7 @@ def _point(share: float) -> tuple[tuple[str, Value], ...]:
     )
 
 
-def draw(table: Table) -> Figure:
+def draw(table: TidyTable) -> Figure:
     """m̃ against ρ, and below it the risks."""
     figure, (above, below) = style.panels(2, 1, 5.0, sharex=True, height_ratios=(1, 2.4))
     paper = table.where(protocol="paper")
@@ -73,7 +73,7 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _risks(axes: Axes, table: Table) -> None:
+def _risks(axes: Axes, table: TidyTable) -> None:
     for name in PROTOCOLS:
         part = table.where(protocol=name)
         style.curve(axes, name, part.column("rho"), part.column("mean"))
@@ -85,7 +85,7 @@ def _risks(axes: Axes, table: Table) -> None:
     style.logarithmic(axes, x=False)
 
 
-def section(table: Table) -> str:
+def section(table: TidyTable) -> str:
     """What the table shows."""
     paper, whole = table.where(protocol="paper"), _whole_range(table)
     head = ["ρ", "m̃", "rate of Table 2", "corollary", "DAME predicted", "DAME", "Kent", "one-bit", "adaptive", "limit"]
@@ -116,7 +116,7 @@ def section(table: Table) -> str:
     )
 
 
-def _whole_range(table: Table) -> set[int]:
+def _whole_range(table: TidyTable) -> set[int]:
     return {
         int(str(value)) for value in table.where(protocol="paper").distinct("m_tilde") if int(value) < _first_narrow()
     }
@@ -130,11 +130,11 @@ def _first_narrow() -> int:
     return m_tilde
 
 
-def _average(table: Table, protocol: str) -> float:
+def _average(table: TidyTable, protocol: str) -> float:
     return float(table.where(protocol=protocol).column("mean").mean())
 
 
-def _line(table: Table, share: float) -> list[str]:
+def _line(table: TidyTable, share: float) -> list[str]:
     part = table.where(rho=share)
     paper = part.where(protocol="paper")
     measured = [short(part.one("mean", protocol=name)) for name in ("paper", "kent", "one-bit", "adaptive")]

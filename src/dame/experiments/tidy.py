@@ -15,13 +15,13 @@ Row = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TidyTable:
     """Rows with the same columns, or with some of them left out."""
 
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> Table:
+    def of(cls, rows: Iterable[Row]) -> TidyTable:
         """The table of some rows."""
         return cls(tuple(rows))
 
@@ -30,9 +30,9 @@ class Table:
         """The names of the columns, in the order in which they first occur."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
-    def where(self, **values: Value) -> Table:
+    def where(self, **values: Value) -> TidyTable:
         """The rows that have these values."""
-        return Table.of(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
+        return TidyTable.of(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
 
     def column(self, name: str) -> NDArray[np.float64]:
         """The numbers of a column."""

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.device.answer import answer_with_coins
-from dame.device.assignment import round_of
+from dame.device.answering import answer_with_coins
+from dame.device.assignment import slot_of
 from dame.device.coins import Coins, SystemCoins
 from dame.device.questions import Question
 from dame.device.reports import Report, report_bytes
-from dame.estimates import Estimate, to_units
-from dame.populations.distributions import Beta
+from dame.estimates import Outcome, to_units
 from dame.planning.plans import Plan
-from dame.protocols import next as next_step
+from dame.populations.distributions import Beta
+from dame.protocols import drive
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 from dame.tally import Tally
@@ -35,11 +35,10 @@ UNIT = "hours a day"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """A study that was carried out: what was planned, what was asked and counted, what came out, and the truth."""
+    """A study that was carried out: what was planned, what was asked, counted and found, and the truth."""
 
     plan: Plan
-    tallies: tuple[Tally, ...]
-    estimate: Estimate
+    outcome: Outcome
     true_mean: float
     records: int
     bytes_sent: int
@@ -56,7 +55,7 @@ class _RepeatableCoins:
         return [self._random.getrandbits(64) for _ in range(count)]
 
 
-def play_demo(
+def run_demo(
     users: int,
     alpha: float,
     protocol: str,
@@ -69,24 +68,13 @@ def play_demo(
     study = "screen-time-" + (secrets.token_hex(8) if seed is None else str(seed))
     plan = make_plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol, bounds=HOURS, study=study)
     people = _people(users, sizes, np.random.default_rng(seed))
-    coins: Coins = SystemCoins() if seed is None else _RepeatableCoins(seed)
-    rounds = [round_of(study, plan.shares, f"person-{number}") for number in range(users)]
-    tallies: list[Tally] = []
-    for index in range(len(plan.rounds)):
-        question = next_step(plan, tallies)
-        assert not isinstance(question, Estimate)
-        asked = [records for records, round_ in zip(people, rounds, strict=True) if round_ == index]
-        tallies.append(_collect(question, asked, coins))
-        progress(sum(tally.reports for tally in tallies))
-    estimate = next_step(plan, tallies)
-    assert isinstance(estimate, Estimate)
+    outcome = _carried_out(plan, people, SystemCoins() if seed is None else _RepeatableCoins(seed), progress)
     return Demo(
         plan=plan,
-        tallies=tuple(tallies),
-        estimate=estimate,
+        outcome=outcome,
         true_mean=to_units(DAILY.mean, *HOURS),
         records=sum(map(len, people)),
-        bytes_sent=sum(tally.reports * report_bytes(tally.question) for tally in tallies),
+        bytes_sent=sum(tally.reports * report_bytes(tally.question) for tally in outcome.tallies),
         seconds=time.perf_counter() - started,
     )
 
@@ -98,8 +86,28 @@ def _people(users: int, sizes: Sizes, rng: np.random.Generator) -> list[list[flo
     return [person.tolist() for person in np.split(hours, np.cumsum(days)[:-1])]
 
 
+def _carried_out(
+    plan: Plan, people: Sequence[Sequence[float]], coins: Coins, progress: Callable[[int], None]
+) -> Outcome:
+    own = [slot_of(plan.study, plan.shares, f"person-{number}") for number in range(len(people))]
+    answered = 0
+
+    def answer(questions: Sequence[Question]) -> list[Tally]:
+        nonlocal answered
+        (question,) = questions
+        place = plan.slots.index(question.slot)
+        asked = [records for records, slot in zip(people, own, strict=True) if slot == place]
+        tally = _collect(question, asked, coins)
+        answered += tally.reports
+        progress(answered)
+        return [tally]
+
+    (outcome,) = drive(plan, answer)
+    return outcome
+
+
 def _collect(question: Question, asked: Sequence[Sequence[float]], coins: Coins) -> Tally:
-    """The tally of a round: each device answers, its report travels as bytes, and is decoded and added."""
+    """The tally of a slot: each device answers, its report travels as bytes, and is decoded and added."""
     tally = Tally.zero(question)
     for records in asked:
         sent = answer_with_coins(question, records, coins).encode(question)

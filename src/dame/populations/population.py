@@ -27,13 +27,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 USERS_AT_ONCE = 2**17
 MOST_ATOMS = 2**21
-FEWEST_FOR_A_LAW = 16
+FEWEST_FOR_ATOMS = 16
 RAREST = 1e-17
-"""Sizes less likely than this are left out of a law: no study that could be simulated would ever meet one."""
+"""Sizes less likely than this are left out of a distribution: no study that could be simulated would ever meet one."""
 
 
 class Chunk(NamedTuple):
-    """Sizes and means of some users; or, with `chances`, the law of the size and mean of each of `drawn` users."""
+    """Sizes and means of some users; or, with `chances`, the distribution of both for each of `drawn` users."""
 
     sizes: Ints
     means: Floats
@@ -56,12 +56,12 @@ class Population(ABC):
 
     @abstractmethod
     def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
-        """The users of each round, every user in exactly one of them, at random in proportion to the shares."""
+        """The users of each slot, every user in exactly one of them, at random in proportion to the shares."""
 
     @staticmethod
-    def synthetic(sizes: Sizes, law: RecordDistribution) -> Population:
-        """Fresh users each time: sizes drawn from M, records from one law."""
-        return _Synthetic(sizes, law)
+    def synthetic(sizes: Sizes, records: RecordDistribution) -> Population:
+        """Fresh users each time: sizes drawn from M, records from one distribution."""
+        return _Synthetic(sizes, records)
 
     @staticmethod
     def arrays(sizes: ArrayLike, means: ArrayLike) -> Population:
@@ -101,26 +101,26 @@ class Reporting(Population):
 
 
 class _Synthetic(Population):
-    def __init__(self, sizes: Sizes, law: RecordDistribution) -> None:
+    def __init__(self, sizes: Sizes, records: RecordDistribution) -> None:
         self._sizes = sizes
-        self._law = law
+        self._records = records
 
     @property
     def truth(self) -> float:
-        return self._law.mean
+        return self._records.mean
 
     def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
-        # Users are alike, so hashing each to a round amounts to a multinomial split of their number.
+        # Users are alike, so hashing each to a slot amounts to a multinomial split of their number.
         counts = rng.multinomial(users, np.asarray(shares) / np.sum(shares))
         return [self._chunks(int(count), rng) for count in counts]
 
     def _chunks(self, users: int, rng: Generator) -> Iterator[Chunk]:
-        if users > self._worth_a_law:
+        if users > self._worth_atoms:
             yield Chunk(*self._atoms, users)
             return
         for start in range(0, users, USERS_AT_ONCE):
             sizes = self._sizes.sample(rng, min(USERS_AT_ONCE, users - start))
-            yield Chunk(sizes, self._law.user_means(rng, sizes))
+            yield Chunk(sizes, self._records.user_means(rng, sizes))
 
     @cached_property
     def _likely_sizes(self) -> tuple[Ints, Floats] | None:
@@ -133,21 +133,21 @@ class _Synthetic(Population):
         return support[likely], chances[likely]
 
     @cached_property
-    def _worth_a_law(self) -> float:
-        """From how many users on it is cheaper to work with the law of (size, mean) than to draw each user's."""
-        if not isinstance(self._law, TwoPoint) or self._likely_sizes is None:
+    def _worth_atoms(self) -> float:
+        """From how many users on it is cheaper to work with the distribution of (size, mean) than to draw each."""
+        if not isinstance(self._records, TwoPoint) or self._likely_sizes is None:
             return math.inf
         sizes, _ = self._likely_sizes
         atoms = np.minimum(sizes, 16 * np.sqrt(sizes) + 24).sum()
-        return max(float(atoms) / 4, FEWEST_FOR_A_LAW) if atoms <= MOST_ATOMS else math.inf
+        return max(float(atoms) / 4, FEWEST_FOR_ATOMS) if atoms <= MOST_ATOMS else math.inf
 
     @cached_property
     def _atoms(self) -> tuple[Ints, Floats, Floats]:
         """Every pair of size and mean that occurs, with its probability."""
-        assert isinstance(self._law, TwoPoint)
+        assert isinstance(self._records, TwoPoint)
         assert self._likely_sizes is not None
         sizes, shares = self._likely_sizes
-        parts = [self._law.atoms(int(size)) for size in sizes]
+        parts = [self._records.atoms(int(size)) for size in sizes]
         lengths = [len(values) for values, _ in parts]
         means = np.concatenate([values for values, _ in parts])
         chances = np.concatenate([chances for _, chances in parts]) * np.repeat(shares, lengths)
@@ -173,7 +173,5 @@ class _Arrays(Population):
         if users != len(self._sizes):
             raise Mismatch(f"the plan is for {users} users, the population has {len(self._sizes)}")
         borders = np.cumsum(shares)[:-1] / np.sum(shares)
-        rounds = np.searchsorted(borders, rng.random(users), side="right")
-        return [
-            iter([Chunk(self._sizes[rounds == index], self._means[rounds == index])]) for index in range(len(shares))
-        ]
+        slots = np.searchsorted(borders, rng.random(users), side="right")
+        return [iter([Chunk(self._sizes[slots == slot], self._means[slots == slot])]) for slot in range(len(shares))]

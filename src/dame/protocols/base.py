@@ -72,6 +72,11 @@ class Protocol(ABC):
         del plan
         return []
 
+    def promised_for(self, plan: Plan) -> str:
+        """For which populations the predicted error is meant, in words."""
+        del plan
+        return "for the worst distribution, when the window is right"
+
     def next(self, plan: Plan, history: Sequence[Tally]) -> Question | Estimate:
         """The next question, or the estimate in the study's units when the rounds are over."""
         self._check_history(plan, history)

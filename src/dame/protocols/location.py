@@ -61,7 +61,7 @@ def wrong_winner_chance(votes: Tally, sizes: Sizes, apart: int, window: int = 1)
     no, yes = channel.probability(0.0), channel.probability(1.0)
     sharpness = voting_share(votes, sizes) * (yes - no) / (window * no * (1 - no))
     gaps = (totals[elected] - total for place, total in enumerate(totals) if abs(place - elected) >= apart)
-    return min(sum(math.exp(-gap * sharpness) for gap in gaps), 1.0)
+    return min(math.fsum(math.exp(-gap * sharpness) for gap in gaps), 1.0)
 
 
 def window_totals(votes: Tally, window: int) -> list[int]:

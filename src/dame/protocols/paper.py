@@ -81,6 +81,11 @@ class Paper(Protocol):
             notes=_notes(brief, missed),
         )
 
+    def reasons(self, plan: Plan) -> list[str]:
+        """Why people vote first, where there is something to vote for."""
+        why = "Votes locate the mean, because users' means are far sharper than plain bits could locate."
+        return [why] if plan.rounds[0].lens.bins > 1 else []
+
     def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
         """The vote, then the measurement around the bin that was elected."""
         vote, measure = plan.rounds

@@ -13,7 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy import text
 
 import dame
-from dame.device.questions import question_id
+from dame.device.questions import MOST_ROUNDS, question_id
 from dame.device.reports import report_bytes
 from dame.service import auth, models
 from dame.service.database import Database
@@ -26,14 +26,13 @@ from dame.service.schedule import Schedule, seconds
 from dame.service.settings import Settings
 from dame.service.studies import Studies, Study
 
-MOST_ROUNDS = 64
 OCTETS = "application/octet-stream"
 OURS = ("unknown-study", "forbidden")
 """How every call for an administrator may be refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rooms:
+class Services:
     """Everything that a request may need."""
 
     settings: Settings
@@ -56,7 +55,7 @@ def refusals(*reasons: str) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def answers(model: type, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def good_answer(model: type, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The OpenAPI description of a good answer."""
     return {status: {"model": model}}
 
@@ -65,6 +64,7 @@ _key = HTTPBearer(auto_error=False, scheme_name="key", description="The administ
 Key = Annotated[HTTPAuthorizationCredentials | None, Depends(_key)]
 Name = Annotated[str, Path(min_length=1, max_length=128)]
 Index = Annotated[int, Path(ge=0, lt=MOST_ROUNDS)]
+"""The place of a round in the plan's list of slots."""
 
 
 def secret_of(key: HTTPAuthorizationCredentials | None) -> str:
@@ -72,53 +72,55 @@ def secret_of(key: HTTPAuthorizationCredentials | None) -> str:
     return "" if key is None else key.credentials
 
 
-def public_router(rooms: Rooms) -> APIRouter:
+def public_router(services: Services) -> APIRouter:
     """What everybody may ask."""
     router = APIRouter()
 
-    @router.get("/health", responses={**answers(models.Health), **refusals()})
+    @router.get("/health", responses={**good_answer(models.Health), **refusals()})
     def health() -> Response:
-        with rooms.database.reading() as connection:
+        with services.database.reading() as connection:
             connection.execute(text("SELECT 1"))
-        return JSONResponse({"status": "ok", "database": rooms.database.dialect, "version": dame.__version__})
+        return JSONResponse({"status": "ok", "database": services.database.dialect, "version": dame.__version__})
 
     @router.get("/metrics", response_class=PlainTextResponse, responses=refusals())
     async def metrics() -> Response:
-        return Response(rooms.metrics.text(), media_type=TYPE)
+        return Response(services.metrics.text(), media_type=TYPE)
 
-    @router.get("/api/v1/studies", responses={**answers(models.Listed), **refusals()})
+    @router.get("/api/v1/studies", responses={**good_answer(models.Listed), **refusals()})
     def studies() -> Response:
-        return JSONResponse({"studies": rooms.studies.listed()})
+        return JSONResponse({"studies": services.studies.listed()})
 
-    @router.get("/api/v1/studies/{study}", responses={**answers(models.PublicStudy), **refusals("unknown-study")})
+    @router.get("/api/v1/studies/{study}", responses={**good_answer(models.PublicStudy), **refusals("unknown-study")})
     def study(study: Name) -> Response:
-        return JSONResponse(public_document(rooms.database, rooms.studies.get(study)))
+        return JSONResponse(public_document(services.database, services.studies.get(study)))
 
     @router.get(
-        "/api/v1/studies/{study}/rounds/{round}/question",
-        responses={**answers(models.AskedQuestion), **refusals("unknown-study", "too-early", "too-late")},
+        "/api/v1/studies/{study}/rounds/{slot}/question",
+        responses={**good_answer(models.AskedQuestion), **refusals("unknown-study", "too-early", "too-late")},
     )
-    def question(study: Name, round: Index) -> Response:
-        return JSONResponse(rooms.rounds.question(rooms.studies.get(study), round).to_json())
+    def question(study: Name, slot: Index) -> Response:
+        return JSONResponse(services.rounds.question(services.studies.get(study), slot).to_json())
 
     return router
 
 
-def administrator_router(rooms: Rooms) -> APIRouter:
+def administrator_router(services: Services) -> APIRouter:
     """What administrators may do. The key comes in a header that no browser sends by itself: nothing to forge."""
     router = APIRouter(prefix="/api/v1/studies")
-    _add_study_routes(router, rooms)
-    _add_round_routes(router, rooms)
+    _add_study_routes(router, services)
+    _add_round_routes(router, services)
     return router
 
 
-def _add_study_routes(router: APIRouter, rooms: Rooms) -> None:
-    @router.post("", status_code=201, responses={**answers(models.Created, 201), **refusals("forbidden", "conflict")})
+def _add_study_routes(router: APIRouter, services: Services) -> None:
+    @router.post(
+        "", status_code=201, responses={**good_answer(models.Created, 201), **refusals("forbidden", "conflict")}
+    )
     def create(wanted: models.NewStudy, key: Key) -> Response:
-        _check_operator(rooms.settings, key)
+        _check_operator(services.settings, key)
         schedule = Schedule(counts=wanted.close_at_count, deadlines=_deadlines(wanted.deadlines))
-        created = rooms.studies.create(wanted.plan, wanted.title, schedule)
-        rooms.log.event("study-created", study=created.study.study)
+        created = services.studies.create(wanted.plan, wanted.title, schedule)
+        services.log.event("study-created", study=created.study.study)
         document = {
             "study": created.study.study,
             "administrator_key": created.administrator_key,
@@ -127,43 +129,53 @@ def _add_study_routes(router: APIRouter, rooms: Rooms) -> None:
         }
         return JSONResponse(document, 201)
 
-    @router.post("/{study}/invitations", responses={**answers(models.Invitations), **refusals(*OURS)})
+    @router.post("/{study}/invitations", responses={**good_answer(models.Invitations), **refusals(*OURS)})
     def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> Response:
-        found = rooms.studies.administered(study, secret_of(key))
-        tokens = rooms.studies.invite(found, wanted.count)
-        rooms.log.event("invited", study=found.study, count=len(tokens))
-        base = (rooms.settings.public_url or str(request.base_url)).rstrip("/")
+        found = services.studies.administered(study, secret_of(key))
+        tokens = services.studies.invite(found, wanted.count)
+        services.log.event("invited", study=found.study, count=len(tokens))
+        base = (services.settings.public_url or str(request.base_url)).rstrip("/")
         listed = [{"token": token, "link": link(base, found, token)} for token in tokens]
         return JSONResponse({"study": found.study, "key": found.public_key, "invitations": listed})
 
-    @router.get("/{study}/status", responses={**answers(models.Status), **refusals(*OURS)})
+    @router.get("/{study}/status", responses={**good_answer(models.Status), **refusals(*OURS)})
     def status(study: Name, key: Key) -> Response:
-        return JSONResponse(status_document(rooms.database, rooms.studies.administered(study, secret_of(key))))
+        return JSONResponse(status_document(services.database, services.studies.administered(study, secret_of(key))))
 
-    @router.get("/{study}/result", responses={**answers(models.Result), **refusals(*OURS, "not-finished")})
+    @router.get("/{study}/result", responses={**good_answer(models.Result), **refusals(*OURS, "not-finished")})
     def result(study: Name, key: Key) -> Response:
-        return JSONResponse(result_document(rooms.studies.administered(study, secret_of(key))))
+        return JSONResponse(result_document(services.studies.administered(study, secret_of(key))))
 
 
-def _add_round_routes(router: APIRouter, rooms: Rooms) -> None:
-    @router.post("/{study}/rounds/{round}/close", responses={**answers(models.Status), **refusals(*OURS, "too-early")})
-    def close(study: Name, round: Index, key: Key) -> Response:
-        found = rooms.studies.administered(study, secret_of(key))
-        rooms.rounds.close(found, round)
-        rooms.log.event("round-closed", study=found.study, round=round)
-        return JSONResponse(status_document(rooms.database, rooms.studies.get(found.study)))
+def _add_round_routes(router: APIRouter, services: Services) -> None:
+    @router.post(
+        "/{study}/rounds/{slot}/close", responses={**good_answer(models.Status), **refusals(*OURS, "too-early")}
+    )
+    def close(study: Name, slot: Index, key: Key) -> Response:
+        found = services.studies.administered(study, secret_of(key))
+        services.rounds.close(found, slot)
+        services.log.event("round-closed", study=found.study, round=slot)
+        return JSONResponse(status_document(services.database, services.studies.get(found.study)))
 
     @router.get(
-        "/{study}/rounds/{round}/reports",
+        "/{study}/rounds/{slot}/tally",
+        responses={**good_answer(models.TallyDocument), **refusals(*OURS, "not-finished")},
+    )
+    def tally(study: Name, slot: Index, key: Key) -> Response:
+        found = services.studies.administered(study, secret_of(key))
+        return JSONResponse(services.rounds.tally(found, slot).to_json())
+
+    @router.get(
+        "/{study}/rounds/{slot}/reports",
         response_class=StreamingResponse,
         responses={
             200: {"description": "The reports, one after the other, in random order", "content": {OCTETS: {}}},
             **refusals(*OURS, "not-finished"),
         },
     )
-    def reports(study: Name, round: Index, key: Key) -> Response:
-        found = rooms.studies.administered(study, secret_of(key))
-        question, parts = rooms.rounds.exported(found, round)
+    def reports(study: Name, slot: Index, key: Key) -> Response:
+        found = services.studies.administered(study, secret_of(key))
+        question, parts = services.rounds.exported(found, slot)
         headers = {"X-Dame-Question": question_id(question), "X-Dame-Report-Bytes": str(report_bytes(question))}
         return StreamingResponse(parts, media_type=OCTETS, headers=headers)
 

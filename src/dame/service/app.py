@@ -1,4 +1,4 @@
-"""The application: rooms, routes, and what runs beside them."""
+"""The application: services, routes, and what runs beside them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     log, metrics, database = log or Log(), Metrics(), Database(settings.database)
     studies = Studies(database, clock)
     rounds = Rounds(database, studies, clock)
-    rooms = api.Rooms(settings=settings, database=database, studies=studies, rounds=rounds, metrics=metrics, log=log)
+    services = api.Services(
+        settings=settings, database=database, studies=studies, rounds=rounds, metrics=metrics, log=log
+    )
     ticker = Ticker(rounds, log)
     commits = GroupCommit(Uploads(database).accept, metrics, ticker.wake)
 
@@ -70,13 +72,13 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
         redirect_slashes=False,
     )
     app.router.routes[:0] = routes(commits)
-    app.include_router(api.public_router(rooms))
-    app.include_router(api.administrator_router(rooms))
+    app.include_router(api.public_router(services))
+    app.include_router(api.administrator_router(services))
     app.router.routes.extend(page_routes())
     app.add_middleware(Guard, settings=settings, metrics=metrics, log=log)
     _tell_problems(app)
     _describe_uploads(app)
-    app.state.rooms = rooms
+    app.state.services = services
     return app
 
 

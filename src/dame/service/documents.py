@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sqlalchemy import RowMapping, text
 
-from dame.device.questions import Measure, question_from_json
+from dame.monitoring import vote_histogram, window_ends
 from dame.service.database import Database
 from dame.service.problems import Problem
+from dame.service.rounds import stored_question, stored_tally
 from dame.service.schedule import iso
 from dame.service.studies import Study
-from dame.tally import Tally
-from dame.monitoring import vote_histogram, window_ends
 
-_ROUNDS = text("SELECT * FROM rounds WHERE study_id = :study ORDER BY round")
+_ROUNDS = text("SELECT * FROM rounds WHERE study_id = :study ORDER BY slot")
 _REJECTED = text("SELECT reason, count FROM rejections WHERE study_id = :study ORDER BY reason")
 _STATES = {"waiting": "waiting", "open": "open", "closing": "closed", "closed": "closed"}
 
@@ -37,16 +35,7 @@ def public_document(database: Database, study: Study) -> dict[str, object]:
         "bounds": [brief.low, brief.high],
         "current_round": _current(rows),
         "shares": list(study.plan.shares),
-        "rounds": [
-            {
-                "round": row["round"],
-                "name": row["name"],
-                "kind": row["kind"],
-                "state": _STATES[row["state"]],
-                "deadline": iso(row["deadline"]),
-            }
-            for row in rows
-        ],
+        "rounds": [_public_round(row) for row in rows],
     }
 
 
@@ -81,40 +70,42 @@ def result_document(study: Study) -> dict[str, object]:
 
 
 def _current(rows: Any) -> int | None:
-    return next((row["round"] for row in rows if row["state"] == "open"), None)
+    return next((row["slot"] for row in rows if row["state"] == "open"), None)
+
+
+def _public_round(row: RowMapping) -> dict[str, object]:
+    """What everybody may know about a round; `slot` is its place in addresses, `round` that among its target's."""
+    return {
+        "slot": row["slot"],
+        "target": row["target"],
+        "round": row["round"],
+        "name": row["name"],
+        "lens": row["lens"],
+        "state": _STATES[row["state"]],
+        "deadline": iso(row["deadline"]),
+    }
 
 
 def _round_document(study: Study, row: RowMapping) -> dict[str, object]:
-    share = study.plan.rounds[row["round"]].share
     return {
-        "round": row["round"],
-        "name": row["name"],
-        "kind": row["kind"],
-        "state": _STATES[row["state"]],
-        "expected": round(share * study.plan.users),
+        **_public_round(row),
+        "expected": round(study.plan.shares[row["slot"]] * study.plan.users),
         "invited": row["invited"],
         "reports": row["reports"],
         "opened_at": iso(row["opened_at"]),
         "closed_at": iso(row["closed_at"]),
         "close_at_count": row["close_at_count"],
-        "deadline": iso(row["deadline"]),
         "histogram": _histogram(study, row),
         "window": _window(study, row),
     }
 
 
 def _histogram(study: Study, row: RowMapping) -> dict[str, object] | None:
-    if row["tally"] is None:
-        return None
-    votes = Tally.from_json(json.loads(row["tally"]), question_from_json(json.loads(row["question"])))
-    histogram = vote_histogram(study.plan, votes)
+    histogram = None if row["tally"] is None else vote_histogram(study.plan, stored_tally(row))
     return None if histogram is None else histogram.to_json()
 
 
 def _window(study: Study, row: RowMapping) -> dict[str, object] | None:
     # By the question, not by the plan: after a survey of sizes a round may vote that was planned to measure.
-    question = None if row["question"] is None else question_from_json(json.loads(row["question"]))
-    if not isinstance(question, Measure):
-        return None
-    centre, low, high = window_ends(study.plan.brief, question)
-    return {"centre": centre, "low": low, "high": high}
+    window = None if row["question"] is None else window_ends(study.plan.brief, stored_question(row["question"]))
+    return None if window is None else window.to_json()

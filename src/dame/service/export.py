@@ -13,25 +13,25 @@ import numpy as np
 from dame.client.administration import Administration
 from dame.device.questions import question_id
 from dame.device.reports import report_bytes
-from dame.vectorised.edge import tally_reports
 from dame.engines.report_files import arrow, write_encoded
 from dame.errors import Mismatch
-from dame.estimates import Estimate
 from dame.planning.plans import Plan
 from dame.protocols import next as next_step
 from dame.protocols import plan_from_json
 from dame.tally import Tally
+from dame.vectorised.reports import report_totals
 
 
 def export_study(administration: Administration, folder: Path) -> list[str]:
     """The names of the files that were written into a new folder.
 
-    Every question is worked out from the plan and the reports so far, and must be the one that the server asked.
+    The questions are those that were asked: they must belong to the plan, and the reports must add up to what the
+    server counted.
     """
     arrow()  # complain before the work, not after it
     document = administration.public()
     plan = plan_from_json(document["plan"])
-    closed = [one["round"] for one in document["rounds"] if one["state"] == "closed"]
+    closed = [one["slot"] for one in document["rounds"] if one["state"] == "closed"]
     with _drafted(folder) as draft:
         return _export(administration, plan, document["plan"], closed, draft)
 
@@ -40,17 +40,21 @@ def _export(
     administration: Administration, plan: Plan, document: object, closed: Sequence[int], folder: Path
 ) -> list[str]:
     names = [_written(folder, "plan.json", document)]
-    tallies: list[Tally] = []
+    history: list[Tally] = []
     for index in closed:
-        question = next_step(plan, tallies)
-        identity, length, body = administration.reports(index)
-        if isinstance(question, Estimate) or identity != question_id(question) or length != report_bytes(question):
-            raise Mismatch(f"the server did not ask in round {index} what its plan and reports lead to")
+        counted = Tally.from_json(administration.tally(index))
+        question, (identity, length, body) = counted.question, administration.reports(index)
+        if identity != question_id(question) or length != report_bytes(question):
+            raise Mismatch(f"the reports of round {index} are not answers to its question")
         reports = np.frombuffer(body, np.uint8).reshape(-1, length)
+        if Tally.of(question, report_totals(question, reports)) != counted:
+            raise Mismatch(f"the reports of round {index} do not add up to what the server counted")
+        history.append(counted)
+        # Refuses questions of another plan, or in another order.
+        next_step(plan, [tally for tally in history if tally.question.target == question.target])
         names.append(_written(folder, f"question-{index}.json", question.to_json()))
         write_encoded(folder / f"reports-{index}.parquet", question, reports)
         names.append(f"reports-{index}.parquet")
-        tallies.append(tally_reports(question, reports))
     return names
 
 

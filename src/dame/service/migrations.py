@@ -13,6 +13,10 @@ from dame.errors import DameError
 
 Step = Sequence[str]
 
+# A row of `rounds` is a slot: the round of a target. `slot` is its place in the plan's list of slots, which the public
+# hash of a participant leads to. `question` is what was asked and signed, `tally` counts the answers to it, whatever a
+# later release would ask. `estimate` stands where closing the round led to one.
+#
 # Rows of `reports` and `participants` name their round without a foreign key: they are written while the row of the
 # round is locked, by the million.
 FIRST: Step = (
@@ -20,16 +24,17 @@ FIRST: Step = (
     CREATE TABLE studies (
         id {serial}, study TEXT NOT NULL UNIQUE, title TEXT NOT NULL, plan TEXT NOT NULL, plan_id TEXT NOT NULL,
         administrator_hash {bytes} NOT NULL, signing_key {bytes} NOT NULL, public_key TEXT NOT NULL,
-        shift {real} NOT NULL, estimate TEXT, created_at {real} NOT NULL
+        shift {real} NOT NULL, created_at {real} NOT NULL
     )
     """,
     """
     CREATE TABLE rounds (
-        id {serial}, study_id BIGINT NOT NULL REFERENCES studies (id), round INTEGER NOT NULL, name TEXT NOT NULL,
-        kind TEXT NOT NULL, state TEXT NOT NULL, close_at_count BIGINT, deadline {real},
+        id {serial}, study_id BIGINT NOT NULL REFERENCES studies (id), slot INTEGER NOT NULL,
+        target TEXT NOT NULL, round INTEGER NOT NULL, name TEXT NOT NULL, lens TEXT NOT NULL,
+        state TEXT NOT NULL, close_at_count BIGINT, deadline {real},
         question TEXT, question_id TEXT, signature TEXT, opened_at {real}, closed_at {real},
-        invited BIGINT NOT NULL DEFAULT 0, reports BIGINT NOT NULL DEFAULT 0, tally TEXT,
-        UNIQUE (study_id, round)
+        invited BIGINT NOT NULL DEFAULT 0, reports BIGINT NOT NULL DEFAULT 0, tally TEXT, estimate TEXT,
+        UNIQUE (study_id, slot), UNIQUE (study_id, target, round)
     )
     """,
     "CREATE TABLE participants (id {serial}, round_id BIGINT NOT NULL, token_hash {bytes} NOT NULL UNIQUE)",

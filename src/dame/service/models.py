@@ -41,7 +41,7 @@ class Created(BaseModel):
     plan_id: Hex
 
 
-class Invitation(BaseModel):
+class InvitationDocument(BaseModel):
     """What one participant gets."""
 
     token: Hex
@@ -53,7 +53,7 @@ class Invitations(BaseModel):
 
     study: str
     key: Hex
-    invitations: list[Invitation]
+    invitations: list[InvitationDocument]
 
 
 class ListedStudy(BaseModel):
@@ -71,11 +71,13 @@ class Listed(BaseModel):
 
 
 class PublicRound(BaseModel):
-    """A round as everybody may see it."""
+    """A round as everybody may see it; `slot` is its place in addresses, `round` that among those of its target."""
 
+    slot: int
+    target: str
     round: int
     name: str
-    kind: str
+    lens: str
     state: str
     deadline: str | None
 
@@ -104,6 +106,14 @@ class AskedQuestion(BaseModel):
     canonical: str
 
 
+class TallyDocument(BaseModel):
+    """The tally of a closed round: the question that was asked, and for each window the reports and their sums."""
+
+    question: dict[str, Any]
+    reports: list[int]
+    sums: list[list[int]]
+
+
 class Histogram(BaseModel):
     """Debiased votes, in the study's units."""
 
@@ -113,8 +123,8 @@ class Histogram(BaseModel):
     chosen: list[float]
 
 
-class Window(BaseModel):
-    """The window of a measurement, in the study's units, for a person of the mean weight."""
+class WindowDocument(BaseModel):
+    """What a round looks at, in the study's units, for a person of the mean weight."""
 
     centre: float
     low: float
@@ -131,7 +141,7 @@ class RoundStatus(PublicRound):
     closed_at: str | None
     close_at_count: int | None
     histogram: Histogram | None
-    window: Window | None
+    window: WindowDocument | None
 
 
 class Result(BaseModel):

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 _OPEN = text(
     "UPDATE rounds SET state = 'open', question = :question, question_id = :question_id, signature = :signature,"
-    " opened_at = :now, deadline = :deadline WHERE study_id = :study AND round = :round AND state = 'waiting'"
+    " opened_at = :now, deadline = :deadline"
+    " WHERE study_id = :study AND target = :target AND round = :round AND state = 'waiting'"
 )
-_DEADLINES = text("SELECT round, deadline FROM rounds WHERE study_id = :study AND round <= :round ORDER BY round")
+_DEADLINES = text("SELECT round, deadline FROM rounds WHERE study_id = :study AND target = :target AND round <= :round")
 
 
 def open_round(connection: Connection, study: Study, question: Question, now: float) -> None:
-    """Opens the round of a question."""
-    where = {"study": study.id, "round": question.round}
+    """Opens the round that a question is for: that of its target."""
+    where = {"study": study.id, **question.slot._asdict()}
     deadlines: dict[int, float | None] = {row[0]: row[1] for row in connection.execute(_DEADLINES, where)}
     values = {
         "question": canonical(question.to_json()).decode("ascii"),

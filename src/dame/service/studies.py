@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,10 +13,10 @@ from sqlalchemy import Connection, RowMapping, exc, text
 from dame import checks
 from dame.audit.poisoning import largest_shift
 from dame.client.signed import participant_name, plan_identity
-from dame.device.assignment import round_of
+from dame.device.assignment import slot_of
 from dame.device.questions import canonical
 from dame.errors import InvalidInput
-from dame.planning.codec import plan_to_json, round_kind
+from dame.planning.codec import plan_to_json
 from dame.planning.plans import Plan
 from dame.protocols import first, plan_from_json
 from dame.service import auth
@@ -30,6 +30,8 @@ MOST_INVITATIONS = 100_000
 """Tokens that are given out in one call."""
 _UNFIT = frozenset('/\\?#%"')
 """What the name of a study may not contain, as it stands in addresses."""
+
+_ESTIMATES = text("SELECT target, estimate FROM rounds WHERE study_id = :study AND estimate IS NOT NULL")
 
 Clock = Callable[[], float]
 
@@ -48,7 +50,8 @@ class Study:
     signing_key: bytes
     administrator_hash: bytes
     shift: float
-    estimate: dict[str, object] | None
+    estimates: Mapping[str, dict[str, object]]
+    """The estimate of each target whose rounds are closed."""
 
     @property
     def document(self) -> dict[str, object]:
@@ -58,12 +61,17 @@ class Study:
 
     @property
     def state(self) -> str:
-        """`running` until every round is closed, then `finished`."""
-        return "running" if self.estimate is None else "finished"
+        """`running` until every target has its estimate, then `finished`."""
+        return "finished" if self.estimates.keys() >= {slot.target for slot in self.plan.slots} else "running"
+
+    @property
+    def estimate(self) -> dict[str, object] | None:
+        """The estimate of the plan's target, once there is one."""
+        return self.estimates.get(self.plan.brief.target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Created:
+class CreatedStudy:
     """A new study, and the key of its administrator, which is told once."""
 
     study: Study
@@ -77,10 +85,10 @@ class Studies:
         self._database = database
         self._clock = clock
 
-    def create(self, document: object, title: str | None = None, schedule: Schedule | None = None) -> Created:
+    def create(self, document: object, title: str | None = None, schedule: Schedule | None = None) -> CreatedStudy:
         """A new study, its first round open."""
         plan = _fit_plan(document)
-        schedule = (schedule or Schedule()).fitting(len(plan.rounds), self._clock())
+        schedule = (schedule or Schedule()).fitting(len(plan.slots), self._clock())
         identity = plan_to_json(plan)
         key, signing_key = auth.new_key(), new_signing_key()
         values = {
@@ -99,19 +107,21 @@ class Studies:
             with self._database.writing() as connection:
                 study_id = _insert(connection, "studies", values)
                 self._add_rounds(connection, study_id, plan, schedule)
-                study = _study(_row(connection, plan.study))
+                study = _study(connection, plan.study)
                 open_round(connection, study, question, self._clock())
         except exc.IntegrityError:
             raise Problem("conflict", f"a study named {plan.study!r} is here already") from None
-        return Created(study=study, administrator_key=key)
+        return CreatedStudy(study=study, administrator_key=key)
 
     def _add_rounds(self, connection: Connection, study_id: int, plan: Plan, schedule: Schedule) -> None:
-        for index, round_ in enumerate(plan.rounds):
+        for index, (slot, round_) in enumerate(zip(plan.slots, plan.rounds, strict=True)):
             values = {
                 "study_id": study_id,
-                "round": index,
+                "slot": index,
+                "target": slot.target,
+                "round": slot.round,
                 "name": round_.name,
-                "kind": round_kind(round_),
+                "lens": round_.lens.kind,
                 "state": "waiting",
                 "close_at_count": schedule.count_of(index),
                 "deadline": schedule.deadline_of(index),
@@ -121,11 +131,14 @@ class Studies:
     def get(self, name: str) -> Study:
         """The study of that name."""
         with self._database.reading() as connection:
-            return _study(_row(connection, name))
+            return _study(connection, name)
 
     def listed(self) -> list[dict[str, object]]:
         """Name, title and state of every study, the oldest first."""
-        query = "SELECT study, title, estimate IS NULL AS running FROM studies ORDER BY id"
+        query = (
+            "SELECT study, title, EXISTS (SELECT 1 FROM rounds r WHERE r.study_id = s.id AND r.state <> 'closed')"
+            " AS running FROM studies s ORDER BY id"
+        )
         with self._database.reading() as connection:
             rows = connection.execute(text(query)).mappings().all()
         return [
@@ -144,20 +157,19 @@ class Studies:
         """A new administrator's key, for whoever holds the database; the old one is worthless from now on."""
         key = auth.new_key()
         with self._database.writing() as connection:
-            study = _study(_row(connection, name))
             query = "UPDATE studies SET administrator_hash = :hash WHERE id = :id"
-            connection.execute(text(query), {"hash": auth.digest(key), "id": study.id})
+            connection.execute(text(query), {"hash": auth.digest(key), "id": _row(connection, name)["id"]})
         return key
 
     def invite(self, study: Study, count: int) -> list[str]:
-        """New tokens; the store keeps their hashes and the rounds that these lead to."""
+        """New tokens; the store keeps their hashes and the slots that these lead to."""
         checks.whole("count", count, 1, MOST_INVITATIONS)
         tokens = [auth.new_token() for _ in range(count)]
-        rounds = [round_of(study.study, study.plan.shares, participant_name(token)) for token in tokens]
+        slots = [slot_of(study.study, study.plan.shares, participant_name(token)) for token in tokens]
         with self._database.writing() as connection:
             ids = _round_ids(connection, study.id, self._database.lock())
-            for index in sorted(set(rounds)):
-                hashes = [auth.digest(token) for token, its in zip(tokens, rounds, strict=True) if its == index]
+            for index in sorted(set(slots)):
+                hashes = [auth.digest(token) for token, its in zip(tokens, slots, strict=True) if its == index]
                 query = "UPDATE rounds SET invited = invited + :invited WHERE id = :id"
                 connection.execute(text(query), {"invited": len(hashes), "id": ids[index]})
                 self._database.add_participants(connection, ids[index], hashes)
@@ -172,7 +184,7 @@ def _fit_plan(document: object) -> Plan:
 
 
 def _round_ids(connection: Connection, study_id: int, lock: str) -> Sequence[int]:
-    query = f"SELECT id FROM rounds WHERE study_id = :study ORDER BY id{lock}"
+    query = f"SELECT id FROM rounds WHERE study_id = :study ORDER BY slot{lock}"
     return connection.execute(text(query), {"study": study_id}).scalars().all()
 
 
@@ -191,7 +203,9 @@ def _row(connection: Connection, name: str) -> RowMapping:
     return row
 
 
-def _study(row: RowMapping) -> Study:
+def _study(connection: Connection, name: str) -> Study:
+    row = _row(connection, name)
+    done = connection.execute(_ESTIMATES, {"study": row["id"]})
     return Study(
         id=row["id"],
         study=row["study"],
@@ -203,7 +217,7 @@ def _study(row: RowMapping) -> Study:
         signing_key=bytes(row["signing_key"]),
         administrator_hash=bytes(row["administrator_hash"]),
         shift=row["shift"],
-        estimate=None if row["estimate"] is None else json.loads(row["estimate"]),
+        estimates={target: json.loads(estimate) for target, estimate in done},
     )
 
 

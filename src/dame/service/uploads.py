@@ -14,17 +14,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from sqlalchemy import Connection, text
 
-from dame.device.questions import TAG_BYTES, Question
+from dame.device.questions import TAG_BYTES, Question, Slot
 from dame.device.reports import Report, report_bytes
-from dame.vectorised.edge import checked_payloads
 from dame.errors import RejectedReport
 from dame.service.bulk import Found
 from dame.service.database import Database
 from dame.service.problems import COUNTED, Problem
 from dame.service.rounds import stored_question, too_early, too_late
+from dame.vectorised.reports import checked_payloads
 
 _STUDIES = "SELECT id, study FROM studies WHERE study IN "
-_ROUNDS = "SELECT id, study_id, round, state, question, question_id, reports, close_at_count, deadline FROM rounds"
+_ROUNDS = (
+    "SELECT id, study_id, slot, target, round, state, question, question_id, reports, close_at_count, deadline"
+    " FROM rounds"
+)
 _COUNT = "UPDATE rounds SET reports = reports + ? WHERE id = ?"
 _REJECT = text(
     "INSERT INTO rejections (study_id, reason, count) VALUES (:study, :reason, :more)"
@@ -58,6 +61,7 @@ class _Round:
     id: int
     study_id: int
     index: int
+    slot: Slot
     state: str
     question: Question | None
     tag: bytes
@@ -131,10 +135,9 @@ class _Books:
                 self.new.setdefault(round_id, {})[participant] = upload.report
 
     def _deadline_before(self, round_: _Round) -> float | None:
-        before = ((other.study_id, other.index, other.deadline) for other in self.rounds.values())
-        return next(
-            (when for study, index, when in before if (study, index) == (round_.study_id, round_.index - 1)), None
-        )
+        before = round_.study_id, round_.slot._replace(round=round_.slot.round - 1)
+        deadlines = (other.deadline for other in self.rounds.values() if (other.study_id, other.slot) == before)
+        return next(deadlines, None)
 
     def _answers_another(self, round_: _Round, tag: bytes) -> bool:
         return any(tag == other.tag != b"" for other in self.rounds.values() if other.study_id == round_.study_id)
@@ -186,6 +189,8 @@ def _round(
     id_: int,
     study_id: int,
     index: int,
+    target: str,
+    round_: int,
     state: str,
     question: str | None,
     question_id: str | None,
@@ -197,6 +202,7 @@ def _round(
         id=id_,
         study_id=study_id,
         index=index,
+        slot=Slot(target, round_),
         state=state,
         question=None if question is None else stored_question(question),
         tag=bytes.fromhex(question_id or "")[:TAG_BYTES],

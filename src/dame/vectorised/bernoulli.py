@@ -51,14 +51,6 @@ def packed_bits(words: Words, threshold: int, count: int) -> WordArray:
     return clear_beyond(drawn, lanes)
 
 
-def bits(words: Words, thresholds: WordArray) -> NDArray[np.bool_]:
-    """One bit per threshold, each one with probability threshold/2^64 exactly; one word is drawn for each."""
-    if thresholds.dtype != np.uint64:
-        raise InvalidInput("thresholds", thresholds.dtype, "an array of unsigned 64-bit integers")
-    below: NDArray[np.bool_] = words.take(thresholds.size).reshape(thresholds.shape) < thresholds
-    return below
-
-
 def check_threshold(field: str, value: object) -> int:
     """`value` as a threshold: a whole number from 0 (never) to 2^64 (always)."""
     index = getattr(value, "__index__", None)

@@ -17,7 +17,7 @@ from dame.device.channels import MARK_STEPS, Bits, Channel, Choice, Comparing, L
 from dame.device.exact import WORD
 from dame.vectorised.coins import Ballots, Bytes, ManyCoins
 from dame.vectorised.forms import Forms
-from dame.vectorised.lenses import Floats, Ints, Places, Readings
+from dame.vectorised.lenses import Floats, Ints, Numbers, Readings
 from dame.vectorised.unary import count_reports
 from dame.vectorised.words import WordArray
 
@@ -86,7 +86,11 @@ class _BitsForm(ChannelForm[Bits]):
             marked = readings.marked(_runs(readings, chances, people, rng), channel.bins)
             yes, no = channel.yes / WORD, channel.no / WORD
             return np.asarray(rng.binomial(marked, yes) + rng.binomial(people - marked, no))
-        return [_ones(ends / WORD, chances, people, rng) for ends in _thresholds(channel, readings, readings.marks)]
+        thresholds = _thresholds(channel, readings, readings.marks)
+        if chances is None or channel.bins == 1:
+            return [_ones(ends / WORD, chances, people, rng) for ends in thresholds]
+        own = rng.multinomial(people, chances)  # whoever somebody is, she is it on all bins
+        return [int(rng.binomial(own, ends / WORD).sum()) for ends in thresholds]
 
     def expected(self, channel: Bits, readings: Readings, chances: Floats) -> Floats:
         strength = chances if readings.marks is None else chances * readings.marks
@@ -173,8 +177,7 @@ class OneWordForm(ChannelForm[W]):
 
     def expected(self, channel: W, readings: Readings, chances: Floats) -> Floats:
         """The expectation of each entry."""
-        entries = np.array([channel.entries(int(value)) for value in self._values(channel)], np.float64)
-        return np.asarray((self._chances(channel, readings) @ chances) @ entries)
+        return np.asarray(self._sums(channel, self._chances(channel, readings) @ chances, self._values(channel)))
 
     def _chances(self, channel: W, readings: Readings) -> Floats:
         """The chance of each outcome, by person."""
@@ -186,9 +189,9 @@ class OneWordForm(ChannelForm[W]):
         low, high = channel.values
         return np.array([channel.value_of([outcome]) for outcome in range(high - low + 1)], np.int64)
 
-    def _sums(self, channel: W, often: Ints, values: Ints) -> list[int]:
-        entries = np.array([channel.entries(int(value)) for value in values], np.int64)
-        return [int(total) for total in often @ entries]
+    def _sums(self, channel: W, often: Numbers, values: Ints) -> Numbers:
+        """The sum of each entry over values that occur so often."""
+        return often @ np.array([channel.entries(int(value)) for value in values], often.dtype)
 
 
 class _ChoiceForm(OneWordForm[Choice]):
@@ -196,6 +199,9 @@ class _ChoiceForm(OneWordForm[Choice]):
         own, extra = readings.first[readings.which], np.uint64(channel.yes - channel.no)
         for bin_ in range(channel.bins - 1):
             yield np.uint64((bin_ + 1) * channel.no) + np.where(own <= bin_, extra, np.uint64(0))
+
+    def _sums(self, channel: Choice, often: Numbers, values: Ints) -> Numbers:
+        return often  # a bin that is drawn is its own entry: no need for a square of all bins
 
 
 # --- a noisy grid point
@@ -231,8 +237,7 @@ class _LaplaceForm(ChannelForm[Laplace]):
         return np.array([chances @ points, chances @ points**2 + noise])
 
     def _points(self, channel: Laplace, readings: Readings) -> Ints:
-        marks = ((readings.first <= 0) & (readings.last >= 0)).astype(np.float64)[readings.which]
-        return grid_points(marks if readings.marks is None else marks * readings.marks, channel.steps)
+        return grid_points(readings.mark_on(0), channel.steps)
 
     def _noisy(self, channel: Laplace, points: Ints, noise: Ints) -> Ints:
         return np.asarray(np.clip(points + noise, *channel.values))
@@ -293,6 +298,3 @@ def code_values(channel: Channel, codes: Bytes) -> Ints:
     wide = np.zeros((len(codes), 8), np.uint8)
     wide[:, : codes.shape[1]] = codes
     return np.asarray(wide.view("<u8").reshape(-1).astype(np.int64) + channel.values[0])
-
-
-__all__ = ["CHANNEL_FORMS", "ChannelForm", "OneWordForm", "Places", "code_rows", "code_values", "grid_points"]

@@ -103,7 +103,8 @@ class KeyedCoins(ManyCoins):
         """The number of ones on each bin."""
         counts = np.zeros(ballots.bins, np.int64)
         for _, bins, bits in self._bits(ballots):
-            counts[bins.start : bins.stop] += np.count_nonzero(bits, axis=0)
+            # Fewer people than 2^16 in a block: in 16 bits they add up four times as fast as in 64.
+            counts[bins.start : bins.stop] += np.add.reduce(bits.view(np.uint8), axis=0, dtype=np.uint16)
         return counts
 
     def laplace(self, scale: int) -> Ints:

@@ -1,4 +1,4 @@
-"""Repeatable coins: word n of a user is a keyed function of (seed, study, round, repetition, user) and nothing else.
+"""Repeatable coins: word n of a user is a keyed function of (seed, study, slot, repetition, user) and nothing else.
 
 So a study with a seed gives the same reports on any engine, for any partitioning and any order. Each user's words are
 read in the order in which a device reads its own, so her report is the one that `dame.device` would give with them.
@@ -58,8 +58,8 @@ class Keys:
 
 
 def coin_keys(seed: int, question: Question, repetition: int) -> Keys:
-    """The keys of the coins of one round."""
-    return Keys.of("coins", seed, question.study, question.round, repetition)
+    """The keys of the coins of one slot, in one repetition of its study."""
+    return Keys.of("coins", seed, question.study, question.target, question.round, repetition)
 
 
 class Lanes:

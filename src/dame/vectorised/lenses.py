@@ -24,6 +24,7 @@ MOST_SIZE_CLASSES = 63
 """Classes [2^j, 2^(j+1)) of sizes that 64-bit integers hold."""
 
 L = TypeVar("L", bound=Lens)
+Numbers = TypeVar("Numbers", Ints, Floats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,14 +43,21 @@ class Readings:
     def __len__(self) -> int:
         return len(self.which)
 
-    def marked(self, by_run: NDArray[np.generic], bins: int) -> NDArray[np.generic]:
+    def mark_on(self, bin_: int) -> Floats:
+        """How strongly each person marks a bin."""
+        inside = (self.first <= bin_) & (bin_ <= self.last)
+        if self.marks is None:
+            return inside.astype(np.float64)[self.which]
+        return self.marks if inside.all() else np.where(inside[self.which], self.marks, 0.0)
+
+    def marked(self, by_run: Numbers, bins: int) -> Numbers:
         """How much each bin is marked, from how much each run is."""
         used = self.first <= self.last
         ends = np.zeros(bins + 1, by_run.dtype)
         # Added where a run of marks starts and taken away behind its end, summed up over the bins.
         np.add.at(ends, self.first[used], by_run[used])
         np.subtract.at(ends, self.last[used] + 1, by_run[used])
-        return np.asarray(np.cumsum(ends)[:-1])
+        return np.cumsum(ends)[:-1]
 
 
 class LensForm(ABC, Generic[L]):

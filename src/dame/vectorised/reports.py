@@ -6,7 +6,8 @@ reports themselves are not needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -52,13 +53,12 @@ def drawn_totals(question: Question, sizes: Ints, means: Floats, coins: ManyCoin
     readings = read(lens, sizes, means, windows)
     if lens.window_count == 1:
         return [_total(len(sizes), form.drawn_sums(channel, readings, coins))]
-    return _by_window(channel, form.codes(channel, readings, coins), np.asarray(windows), lens.window_count)
+    return _totals(question, _with_windows(question, form.codes(channel, readings, coins), np.asarray(windows)))
 
 
 def report_totals(question: Question, reports: Bytes) -> Totals:
     """What encoded reports, one a row, add up to by window; a row that no device could have sent is refused."""
-    codes, windows = _parted(question, checked_payloads(question, reports))
-    return _by_window(question.channel, codes, windows, question.lens.window_count)
+    return _totals(question, checked_payloads(question, reports))
 
 
 def checked_payloads(question: Question, reports: Bytes) -> Bytes:
@@ -69,25 +69,48 @@ def checked_payloads(question: Question, reports: Bytes) -> Bytes:
     if (tags != np.frombuffer(question_tag(question), np.uint64)).any():
         raise RejectedReport("question", "a report answers another question")
     rows = np.ascontiguousarray(reports[:, TAG_BYTES:])
-    spare = question.report_bits % 8  # bits beyond the last one, in the last byte, must be 0
-    codes, _ = _parted(question, rows)
-    if (spare and (rows[:, -1] >> spare).any()) or not CHANNEL_FORMS.of(question.channel).valid(
-        question.channel, codes
-    ):
+    if not _within_range(question, rows):
         raise RejectedReport("range", "a report has a value outside the range of this question")
     return rows
 
 
+def _within_range(question: Question, rows: Bytes) -> bool:
+    spare, channel = question.report_bits % 8, question.channel  # bits beyond the last one, in the last byte, must be 0
+    if spare and (rows[:, -1] >> spare).any():
+        return False
+    low, high = channel.values
+    every_code = (high - low + 1).bit_count() == 1
+    return every_code or CHANNEL_FORMS.of(channel).valid(channel, _parted(question, rows)[0])
+
+
+def _totals(question: Question, rows: Bytes) -> Totals:
+    """What payloads add up to, by window."""
+    channel, count = question.channel, question.lens.window_count
+    if rows.shape[1] == 1:
+        return _byte_totals(channel, rows[:, 0], count)
+    form, (codes, windows) = CHANNEL_FORMS.of(channel), _parted(question, rows)
+    chosen = (codes[windows == window] for window in range(count)) if count > 1 else [codes]
+    return [_total(len(those), form.count(channel, those)) for those in chosen]
+
+
+def _byte_totals(channel: Channel, rows: Bytes, count: int) -> Totals:
+    """The same where a byte holds window and code: it is enough to know how often each byte occurs."""
+    often = np.bincount(rows, minlength=256)[: count << channel.value_bits].reshape(count, -1)
+    sums = often @ _entries_of_codes(channel)
+    return [_total(reports, each) for reports, each in zip(often.sum(axis=1).tolist(), sums.tolist(), strict=True)]
+
+
+@lru_cache(maxsize=256)
+def _entries_of_codes(channel: Channel) -> Ints:
+    """What each code adds to a tally, a row each; nothing where it is the code of no value."""
+    low, high = channel.values
+    entries = np.zeros((1 << channel.value_bits, len(channel.entry_limits)), np.int64)
+    entries[: high - low + 1] = [channel.entries(value) for value in range(low, high + 1)]
+    return entries
+
+
 def _total(reports: int, sums: Ints | Sequence[int]) -> tuple[int, Sequence[int]]:
     return reports, tuple(int(total) for total in sums)
-
-
-def _by_window(channel: Channel, codes: Bytes, windows: Places, count: int) -> Totals:
-    form = CHANNEL_FORMS.of(channel)
-    if count == 1:
-        return [_total(len(codes), form.count(channel, codes))]
-    chosen = (codes[windows == window] for window in range(count))
-    return [_total(len(those), form.count(channel, those)) for those in chosen]
 
 
 def _drawn_windows(lens: Lens, coins: ManyCoins) -> Places | int:
@@ -102,16 +125,9 @@ def _with_windows(question: Question, codes: Bytes, windows: Places) -> Bytes:
     whole, shift = divmod(question.channel.value_bits, 8)
     rows = np.zeros((len(codes), report_bytes(question) - TAG_BYTES), np.uint8)
     rows[:, : codes.shape[1]] = codes
-    # Windows have at most six bits: shifted by up to seven, they reach into one more byte.
-    for place, part in enumerate(_bytes_of(windows << shift)):
-        if whole + place < rows.shape[1]:
-            rows[:, whole + place] |= part
+    above = (windows.astype("<u4") << np.uint32(shift)).view(np.uint8).reshape(-1, 4)
+    rows[:, whole:] |= above[:, : rows.shape[1] - whole]
     return rows
-
-
-def _bytes_of(numbers: Places) -> Iterator[Bytes]:
-    yield (numbers & 255).astype(np.uint8)
-    yield (numbers >> 8).astype(np.uint8)
 
 
 def _parted(question: Question, rows: Bytes) -> tuple[Bytes, Places]:
@@ -121,8 +137,9 @@ def _parted(question: Question, rows: Bytes) -> tuple[Bytes, Places]:
     codes = rows[:, : (bits + 7) // 8]
     if question.lens.window_count == 1:
         return codes, np.broadcast_to(np.intp(0), len(rows))
-    above = [rows[:, place].astype(np.intp) << 8 * (place - whole) for place in range(whole, rows.shape[1])]
-    codes = codes.copy()
+    above = np.zeros((len(rows), 4), np.uint8)
+    above[:, : rows.shape[1] - whole] = rows[:, whole:]
     if shift:
+        codes = codes.copy()
         codes[:, -1] &= (1 << shift) - 1
-    return codes, np.asarray(sum(above) >> shift, dtype=np.intp)
+    return codes, np.asarray(above.view("<u4").reshape(-1) >> np.uint32(shift), dtype=np.intp)

@@ -120,6 +120,12 @@ class Adaptive(Protocol):
         """Why the planner chose this, in sentences."""
         return _strategy(plan).reasons(plan)
 
+    def promised_for(self, plan: Plan) -> str:
+        """For which populations the predicted error is meant, in words."""
+        if plan.brief.users_vary:
+            return "on average over populations that are plausible"
+        return Protocol.promised_for(self, plan)
+
 
 def _strategy(plan: Plan) -> Strategy:
     key = (plan.brief.users_vary, plan.rounds[0].shape)

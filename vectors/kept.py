@@ -1,0 +1,102 @@
+"""Documents of whole studies, written once and kept: python -m vectors.kept
+
+Every later release must go on reading them. What is there is never written again: a protocol of a new version gets a
+folder of its own, beside the old one.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dame import plan as planned
+from dame.device.answering import answer_with_coins
+from dame.device.assignment import slot_of
+from dame.device.questions import Question
+from dame.device.reports import Report
+from dame.estimates import Estimate
+from dame.planning.codec import plan_to_json
+from dame.planning.plans import Plan
+from dame.protocols import next as next_step
+from dame.sizes import Sizes
+from dame.tally import Tally
+from vectors.coins import RecordedCoins
+
+FOLDER = Path(__file__).parent / "v1" / "documents"
+
+
+def kept_plans() -> dict[str, Plan]:
+    """Studies of every protocol by the names of their folders; of `adaptive` one for each way to ask."""
+    few, many = {"sizes": Sizes.parse("uniform:1:9")}, {"sizes": Sizes.parse("uniform:200:400")}
+    choices: dict[str, dict[str, Any]] = {
+        "paper-1": {"protocol": "paper", **many},
+        "kent-1": {"protocol": "kent", **many},
+        "duchi-1": {"protocol": "duchi", **few},
+        "one-bit-1": {"protocol": "one-bit", **few},
+        "adaptive-1-votes": many,
+        "adaptive-1-bits": few,
+        "adaptive-1-survey": {**many, "survey": 0.2},
+        "adaptive-1-segments": {**few, "between_sd": "learn"},
+    }
+    return {
+        name: planned(users=400, alpha=3.0, bounds=(0.0, 24.0), study=f"kept-{name}", **given)
+        for name, given in choices.items()
+    }
+
+
+def documents(plan: Plan) -> dict[str, object]:
+    """The documents of a study by their names: people answer in their slots, until there is an estimate."""
+    written: dict[str, object] = {"plan": plan_to_json(plan)}
+    history: list[Tally] = []
+    while not isinstance(step := next_step(plan, history), Estimate):
+        number = len(history) + 1
+        reports = reports_on(plan, step)
+        history.append(tally_of(step, reports))
+        written[f"question-{number}"] = step.to_json()
+        written[f"reports-{number}"] = [report.encode(step).hex() for report in reports]
+        written[f"tally-{number}"] = history[-1].to_json()
+    return {**written, "result": step.to_json()}
+
+
+def reports_on(plan: Plan, question: Question) -> list[Report]:
+    """The reports of the people in the slot of a question."""
+    people = [f"person-{number}" for number in range(plan.users)]
+    asked = [person for person in people if slot_of(plan.study, plan.shares, person) == question.round]
+    return [
+        answer_with_coins(question, _records(plan, person), RecordedCoins(seed))
+        for seed, person in enumerate(asked, start=1000 * question.round)
+    ]
+
+
+def tally_of(question: Question, reports: Sequence[Report]) -> Tally:
+    """The tally of reports."""
+    tally = Tally.zero(question)
+    for report in reports:
+        tally = tally.add(report)
+    return tally
+
+
+def _records(plan: Plan, person: str) -> list[float]:
+    """Hours of a day, around 9; with a habit of the person's own where users' means vary."""
+    source = random.Random(f"{plan.study} {person}")
+    sizes = [int(bound) for bound in plan.brief.sizes.spec.split(":")[1:]]
+    own = source.gauss(0.0, 2.0) if plan.brief.users_vary else 0.0
+    return [round(source.gauss(9.0 + own, 4.0), 2) for _ in range(source.randint(*sizes))]
+
+
+def main() -> None:
+    """Writes the folders that are not there yet."""
+    for name, plan in kept_plans().items():
+        folder = FOLDER / name
+        if folder.exists():
+            continue
+        folder.mkdir(parents=True)
+        for title, document in documents(plan).items():
+            (folder / f"{title}.json").write_text(json.dumps(document, indent=1) + "\n", encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()
