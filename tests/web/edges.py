@@ -73,7 +73,16 @@ DOCUMENTS = [
 WEIGHED = question(Windows(windows=((0.25, -2.0, 3.0), (-0.25, -3.0, 2.0)), cap=100.0, least_weight=2.0), HALF)
 CAPPED = question(Windows(windows=((0.25, -2.0, 3.0),), cap=2.0, between_sd=0.5), HALF)
 LITTLE = question(Windows.whole_range(), Laplace(steps=1, scale=1), alpha=1.0, statistic=Value(low=0.0, high=60.0))
-ANSWERED = {"bit": BIT, "vote": VOTE, "choice": CHOICE, "weighed": WEIGHED, "capped": CAPPED, "little": LITTLE}
+SILENT = question(Bins(bins=1, width=2.0, min_size=2), Laplace.spending(0.5, steps=1000))
+ANSWERED = {
+    "bit": BIT,
+    "vote": VOTE,
+    "choice": CHOICE,
+    "weighed": WEIGHED,
+    "capped": CAPPED,
+    "little": LITTLE,
+    "silent": SILENT,
+}
 
 
 def _borders(name: str, records: list[float]) -> list[dict]:
@@ -91,6 +100,7 @@ def _operations() -> list[dict]:
         for records in ([0.3], [1 / 3] * 3, [-0.7] * 7, [-1.0] * 8):
             operations += _borders(name, records)
     operations += [outcomes.answer_operation("little", LITTLE, [41.0], seed) for seed in range(12)]
+    operations += [outcomes.answer_operation("silent", SILENT, [0.5] * size, size) for size in (1, 2)]
     operations += [
         {"op": "summarise", "statistic": LITTLE.statistic.to_json(), "records": records, "expect": _summary(records)}
         for records in ([1, 2.5, 99], ["5"], [None], [10**400], [])

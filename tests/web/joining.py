@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from dame.device.channels import Channel
+from dame.device.lenses import Lens
+from dame.device.questions import Question, canonical
+from dame.device.statistics import Value
+
 NUMBERS = "31.25 28.5\n44 12 99"
+KEY = Ed25519PrivateKey.generate()
+PUBLIC = KEY.public_key().public_bytes_raw().hex()
 
 
 def opened(guest, link):
@@ -23,3 +36,27 @@ def refusal(page):
     assert page.locator("#numbers").is_hidden()
     assert page.locator("#send").is_hidden()
     return page.locator("#refusal-text").inner_text()
+
+
+def question_of(study, lens: Lens, channel: Channel) -> Question:
+    """A question for the first round of the study of one bit."""
+    statistic = Value(low=0.0, high=60.0)
+    return Question(study=study.name, round=0, alpha=0.5, statistic=statistic, lens=lens, channel=channel)
+
+
+def asking(person, study, document: dict) -> str:
+    """A link to the study, of which another operator holds the key from now on; he asks this question."""
+    signed = b"\n".join([b"dame-question-v1", study.call("")["plan_id"].encode(), canonical(document)])
+    question = {
+        "question": document,
+        "question_id": hashlib.sha256(canonical(document)).hexdigest(),
+        "signature": KEY.sign(signed).hex(),
+    }
+
+    def describe(route):
+        route.fulfill(json={**json.loads(route.fetch().body()), "public_key": PUBLIC})
+
+    person.context.route(re.compile(r"/api/v1/studies/[^/]+$"), describe)
+    person.context.route("**/question", lambda route: route.fulfill(json=question))
+    person.context.route("**/reports", lambda route: route.fulfill(json={"result": "accepted"}))
+    return re.sub("key=[0-9a-f]{64}", f"key={PUBLIC}", study.links[0][0])

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import dame
-from dame.device import answer, question_from_json, round_of
+from dame.device import answer, question_from_json, slot_of
 from dame.planning.codec import plan_to_json
 
 FLAGS = [
@@ -39,7 +39,7 @@ def name_of(test: str) -> str:
 def planned(name: str) -> dict[str, Any]:
     """A plan of three rounds, the first of them a vote."""
     plan = {**json.loads(_plan()), "study": name}
-    assert [round_["kind"] for round_ in plan["rounds"]] == ["vote", "measure", "measure"]
+    assert [round_["lens"]["kind"] for round_ in plan["rounds"]] == ["bins", "windows", "windows"]
     return plan
 
 
@@ -77,7 +77,7 @@ class Study:
         shares = [round_["share"] for round_ in self.plan["rounds"]]
         for link in links:
             name = hashlib.sha256(token_of(link).encode()).hexdigest()
-            self.links.setdefault(round_of(self.name, shares, name), []).append(link)
+            self.links.setdefault(slot_of(self.name, shares, name), []).append(link)
 
     def call(self, path: str, body: object = None) -> Any:
         address = "/".join([f"{self.server}/api/v1/studies", quote(self.name, safe=""), *([path] if path else [])])

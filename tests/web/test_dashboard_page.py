@@ -155,49 +155,48 @@ def test_the_dashboard_waits_for_a_server_that_went_away(guest, study):
     expect(page.locator("#news")).to_be_empty()
 
 
-PLACES = {
-    "edges": [0.0, 22.5, 33.75, 60.0],
-    "shares": [0.25, 0.8, -0.05],
-    "standard_error": 0.1,
-    "chosen": [15.0, 37.5],
-}
-
-
-def test_a_round_of_parts_says_from_where_to_where_they_lie(guest, study):
+def test_rounds_say_around_what_they_look_and_how_far(guest, study):
     person = guest()
 
     def answer(route):
         document = json.loads(route.fetch().body())
-        window = {"centre": 30.0, "low": 15.0, "high": 45.0}
-        document["rounds"][0].update(kind="part-measure", histogram=None, window=window)
-        document["rounds"][1].update(kind="measure", window=window)
+        document["rounds"][1].update(window={"centre": 30.0, "low": 15.0, "high": 45.0})
+        document["rounds"][2].update(window={"centre": 31.25, "low": -5.0, "high": 67.5})
         route.fulfill(json=document)
 
     person.context.route("**/status", answer)
     page = person.open(f"{study.server}/dashboard")
     enter(page, study, study.key)
-    expect(page.locator("#rounds li").nth(0)).to_contain_text("looks at parts from 15 to 45")
     expect(page.locator("#rounds li").nth(1)).to_contain_text("looks around 30, from 15 to 45")
+    expect(page.locator("#rounds li").nth(2)).to_contain_text("looks around 31.25, from 0 to 60")
+    expect(page.locator("#rounds li").nth(0)).not_to_contain_text("looks")
 
 
-def test_votes_for_places_are_drawn_without_a_winner(guest, study, screenshot):
+HISTOGRAM = {
+    "edges": [0.0, 22.5, 33.75, 60.0],
+    "shares": [0.25, 0.8, -0.05],
+    "standard_error": 0.1,
+    "chosen": [22.5, 33.75],
+}
+
+
+def test_votes_are_drawn_with_what_they_chose(guest, study):
     person = guest()
 
     def answer(route):
         document = json.loads(route.fetch().body())
-        document["rounds"][0].update(kind="place-vote", reports=40, histogram=PLACES)
+        document["rounds"][0].update(reports=40, histogram=HISTOGRAM)
         route.fulfill(json=document)
 
     person.context.route("**/status", answer)
     page = person.open(f"{study.server}/dashboard")
     enter(page, study, study.key)
     figure = page.locator("#histograms figure")
-    expect(figure.locator("figcaption")).to_contain_text("which of 3 places the averages of 40 people are at")
-    expect(figure.locator("figcaption")).to_contain_text("The places lie from 15 to 37.5.")
+    expect(figure.locator("figcaption")).to_contain_text("where the averages of 40 people lie")
+    expect(figure.locator("figcaption")).to_contain_text("Chosen: 22.5 to 33.75.")
     assert figure.locator("rect").count() == 3
-    assert figure.locator("rect.chosen").count() == 0
+    assert figure.locator("rect.chosen").count() == 1
     page.click("#histograms summary")
-    assert page.locator("#histograms th").all_inner_texts() == ["Average", "People"]
-    assert page.locator("#histograms tbody tr").all_inner_texts()[0] == "0 to 22.5\t25.0 %"
+    assert page.locator("#histograms th").all_inner_texts() == ["Average", "People", "Chosen"]
+    assert page.locator("#histograms tbody tr").all_inner_texts()[1] == "22.5 to 33.75\t80.0 %\tyes"
     check(page)
-    screenshot(page, "dashboard-places")

@@ -70,6 +70,7 @@ BROKEN = [
     ("channels.js", "[0-9a-f]{16}", "[0-9a-fA-F]{16}"),
     ("lenses.js", "(mean - this.origin) / this.width", "(mean + 1) / this.width"),
     ("lenses.js", ">= this.min_size", "> this.min_size"),
+    ("lenses.js", "last: 0, mark: 0", "last: 0, mark: 1"),
     ("lenses.js", "bin + neighbours, bins - 1", "bin + neighbours, bins"),
     ("lenses.js", "few = Math.min(bins, 4 * neighbours + 2)", "few = Math.min(bins, neighbours + 1)"),
     ("lenses.js", "if (someSilent) runs.push(NOTHING);", ""),

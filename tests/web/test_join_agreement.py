@@ -66,9 +66,11 @@ def test_a_changed_key_is_refused_even_when_the_link_names_none(guest, one_bit):
     assert "key of this study has changed" in refusal(person.open(bare))
 
 
-def altered(**fields):
+def altered(part=None, /, **fields):
+    """Other fields in the header of the question, or in one of its parts."""
+
     def change(document):
-        document["question"].update(fields)
+        (document["question"] if part is None else document["question"][part]).update(fields)
         document["question_id"] = hashlib.sha256(canonical(document["question"])).hexdigest()
 
     return change
@@ -78,12 +80,17 @@ def altered(**fields):
     ("change", "sentence"),
     [
         (altered(alpha=0.6), "would spend α = 0.6"),
-        (altered(centre=0.5), "not signed"),
-        (altered(high=61.0), "bounds of the question"),
-        (altered(study="another"), "another round or study"),
-        (altered(round=1), "another round or study"),
-        (altered(noise={"kind": "one-bit", "low": "1" * 16, "high": "f" * 16}), "privacy loss is at most alpha"),
+        (altered("lens", windows=[[0.5, -1.0, 1.0]]), "not signed"),
+        (altered("statistic", high=61.0), "bounds of the question"),
+        (altered(study="another"), "another study, target or round"),
+        (altered(target="another"), "another study, target or round"),
+        (altered(round=1), "another study, target or round"),
+        (altered("channel", no="1" * 16, yes="f" * 16), "privacy loss is at most alpha"),
+        (altered("channel", kind="nothing"), "channel kind must be one of bits, choice, laplace"),
+        (altered("lens", kind="nothing"), "lens kind must be one of bins, size-classes, windows"),
+        (altered("channel", bins=2), "those of the lens, 1"),
         (altered(extra=1), "without unknown keys"),
+        (altered("lens", extra=1), "without unknown keys"),
         (lambda document: document.update(signature="00" * 64), "not signed"),
         (lambda document: document.update(signature=""), "not signed"),
         (lambda document: document.update(question_id="00" * 32), "does not have the identity"),

@@ -1,4 +1,4 @@
-"""What of the pages needs no browser: reading files, words and likelihoods, signatures, and what the files may contain."""
+"""What of the pages needs no browser: reading files, words, likelihoods, signatures, and what the files may contain."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dame.device.questions import Question, canonical, question_id
 from dame.device.records import Summary
 from dame.device.reports import Report
 from dame.device.statistics import Value
+from tests.device.examples import own
 from tests.device.strategies import answered_questions, means, questions
 from tests.web.needs import WEB, node
 from tests.web.replaying import collected
@@ -84,7 +85,7 @@ def _choice(channel: Choice, reading: Reading, value: int) -> float:
 
 
 def _laplace(channel: Laplace, reading: Reading, value: int) -> float:
-    return -abs(value - grid_point(reading.mark, channel.steps)) / channel.scale
+    return -abs(value - grid_point(reading.mark_on(0), channel.steps)) / channel.scale
 
 
 LOGS = {Bits: _bits, Choice: _choice, Laplace: _laplace}
@@ -127,8 +128,8 @@ def test_every_question_and_report_is_put_into_words():
         assert entry["ends"] == pytest.approx(entry["axis"])
         low, high = entry["axis"]
         assert entry["own"] is None or low - 1e-9 * (high - low) <= entry["own"] <= high + 1e-9 * (high - low)
-    assert {type(question.lens) for (question, _), *_ in cases} == set(LENSES)
-    assert {type(question.channel) for (question, _), *_ in cases} == set(CHANNELS)
+    assert {type(question.lens) for (question, _), *_ in cases} == set(own(LENSES))
+    assert {type(question.channel) for (question, _), *_ in cases} == set(own(CHANNELS))
 
 
 UNITS = Value(low=0.0, high=60.0)

@@ -113,7 +113,7 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
     low, high = result["interval"]
     assert f"{low:.{digits}f} to {high:.{digits}f}" in page.locator("#estimate").inner_text()
     assert abs(result["estimate"] - 31) < 3
-    assert page.locator("#histograms rect").count() == plan["rounds"][0]["bins"]
+    assert page.locator("#histograms rect").count() == plan["rounds"][0]["lens"]["bins"]
     assert page.locator("#histograms rect.chosen").count() in (1, 2)
     assert "looks around" in watched(page, 2).inner_text()
     assert "malicious" in page.locator("#shift").inner_text()

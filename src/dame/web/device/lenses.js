@@ -13,7 +13,7 @@ export const MOST_BINS = 1n << 20n;
 const MOST_RECORDS = 1n << 62n;
 const MOST_WINDOWS = 64;
 const NARROWEST = 1e-12;
-const NOTHING = Object.freeze({ first: 1, last: 0, mark: 1 });
+const NOTHING = Object.freeze({ first: 1, last: 0, mark: 0 });
 
 class Lens extends Part {
   /** How many fair coins of the device draw one of the windows. */

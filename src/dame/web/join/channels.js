@@ -28,11 +28,14 @@ class OfComparing {
   log(value) {
     const outcomes = this.outcomes(value);
     return (reading) => {
-      const logs = new Map(); // many words have the same ends
-      return this.channel.ends(reading).reduce((sum, ends, word) => {
-        if (!logs.has(ends)) logs.set(ends, chances(ends).map(Math.log));
-        return sum + logs.get(ends)[outcomes[word]];
-      }, 0);
+      let [sum, before, logs] = [0, null, null];
+      const all = this.channel.ends(reading);
+      for (let word = 0; word < all.length; word += 1) {
+        if (all[word] !== before) logs = chances(all[word]).map(Math.log); // most have the same ends as their neighbour
+        before = all[word];
+        sum += logs[outcomes[word]];
+      }
+      return sum;
     };
   }
 

@@ -35,6 +35,7 @@ export function termsOf(document, invitation) {
   );
   const terms = {
     study: plan.study,
+    target: plan.target,
     title: typeof document.title === "string" && document.title ? document.title : plan.study,
     key: document.public_key,
     planId: document.plan_id,
@@ -76,8 +77,8 @@ export function checkPinned(pin, terms) {
 export async function checkedQuestion(document, terms) {
   const question = read(document.question);
   must(
-    question.study === terms.study && Number(question.round) === terms.round,
-    "The service sends a question of another round or study.",
+    question.study === terms.study && question.target === terms.target && Number(question.round) === terms.round,
+    "The service sends a question of another study, target or round.",
   );
   must(
     question.alpha <= terms.alpha,
