@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
-from scipy import special
-
 from dame.device.questions import Measure
 from dame.device.randomisers import OneBit
 from dame.tally import Tally
@@ -173,5 +171,7 @@ def _mean_interval(tally: Tally) -> tuple[float, float]:
         return middle - half, middle + half
     if n == 1:
         return -math.inf, math.inf
+    from scipy import special  # slow to load
+
     half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(_report_variance(tally) / n)
     return mean - half, mean + half

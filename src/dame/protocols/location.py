@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
-
 from dame.device.exact import WORD
 from dame.device.questions import Vote
 from dame.plans import VoteRound
@@ -22,6 +20,8 @@ def missed_vote_bound(vote: VoteRound, users: int, right: float, rival: float, r
     """
     if not rivals:
         return 0.0
+    from scipy import optimize  # slow to load
+
     yes, no = vote.code.yes / WORD, vote.code.no / WORD
     right, wrong = vote.voters * right, vote.voters * rival
 

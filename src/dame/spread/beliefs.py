@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from dame.spread.family import CROWD, MINORITY, Family
 
@@ -70,6 +69,8 @@ class Posterior:
 
     def quantile(self, level: float) -> float:
         """A quantile of the first average."""
+        from scipy import special  # slow to load
+
         spread = np.sqrt(np.maximum(self.covariances[:, 0, 0], _TINY))
         # Halving is quick enough, and a table is read in less time than scipy.optimize is loaded.
         low, high = -3.0, 3.0
@@ -125,6 +126,8 @@ class Beliefs:
     @classmethod
     def before(cls, family: Family, departure: float = 0.0, users: float = math.inf) -> Beliefs:
         """What is believed before any report; `departure` is the variance of the mean that no shape explains."""
+        from scipy import special  # slow to load
+
         return cls(
             family=family,
             log_weights=family.log_prior - special.logsumexp(family.log_prior),
@@ -138,6 +141,8 @@ class Beliefs:
 
     def after(self, features: Features, observed: Floats, noise: Floats) -> Beliefs:
         """What is believed once averages of features were observed, with noise of known covariance."""
+        from scipy import special  # slow to load
+
         fresh = features(self.family.values)
         foretold = self.of(features)
         fit = _log_density(observed - foretold.means, foretold.covariances + noise)

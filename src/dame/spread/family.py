@@ -16,7 +16,6 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 Floats = NDArray[np.float64]
 Population = tuple[Floats, Floats]
@@ -100,6 +99,8 @@ def family(narrowest: float = NARROWEST, widest: float = WIDEST, seen: float = S
     )
     if widest >= WIDEST:
         return every
+    from scipy import special  # slow to load
+
     kept = every.part(every.widths <= _MARGIN * widest)
     return Family(kept.values, kept.shares, kept.log_prior - special.logsumexp(kept.log_prior), kept.widths)
 
@@ -160,6 +161,8 @@ def _beside(
 
 def _two_clusters(atoms: int) -> Population:
     """Two narrow clusters at any two places, with several shares; unused atoms have no share."""
+    from scipy import special  # slow to load
+
     each = special.ndtri((np.arange(8) + 0.5) / 8) * _CLUSTER_WIDTH
     pairs = list(itertools.product(itertools.combinations(_CLUSTER_PLACES, 2), _CLUSTER_SHARES))
     values, shares = np.zeros((len(pairs), atoms)), np.zeros((len(pairs), atoms))
@@ -172,6 +175,8 @@ def _two_clusters(atoms: int) -> Population:
 @lru_cache(maxsize=1)
 def _shapes() -> tuple[tuple[Floats, float], ...]:
     """Typical shapes with mean 0 and standard deviation 1, each with its prior chance; the bell comes first."""
+    from scipy import special  # slow to load
+
     bell, skewed = _normal(), np.asarray(special.gammaincinv(2.0, _levels()))
     shapes = (
         (bell, 0.3),

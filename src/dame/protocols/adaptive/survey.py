@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from dame.crowd import SIZE_CLASSES
 from dame.device.questions import SizeVote
@@ -86,6 +85,8 @@ def found_sizes(survey: Tally, assumed: Sizes) -> Sizes:
     assert isinstance(vote, SizeVote)
     if not survey.reports:
         return assumed
+    from scipy import special  # slow to load
+
     seen = np.array([vote.code.debias(survey.mean(class_)) for class_ in range(vote.bins)])
     variance = vote.code.variance(0.0) / survey.reports
     laws = np.array(list(_plausible(class_shares(assumed, vote.bins))))
@@ -105,6 +106,8 @@ def class_shares(sizes: Sizes, classes: int) -> Floats:
 
 def _plausible(assumed: Floats) -> Iterator[Floats]:
     """Laws of the class: the assumed one and its shifts, bells of any place and width, power laws cut anywhere."""
+    from scipy import special  # slow to load
+
     classes = len(assumed)
     for shift in range(-classes // 2, classes // 2 + 1):
         yield _shifted(assumed, shift)

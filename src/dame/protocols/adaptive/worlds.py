@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from dame.device.questions import Measure
 from dame.plans import Brief
@@ -173,6 +172,8 @@ def law_chances(theta: Floats) -> Floats:
 
 
 def _other_crowds(assumed: Sizes) -> Iterator[SizeGroups]:
+    from scipy import special  # slow to load
+
     yield from _scaled(assumed, TIMES_AS_LARGE)
     middle = math.exp(assumed.expectation(np.log))
     levels = (np.arange(OTHER_GROUPS) + 0.5) / OTHER_GROUPS
@@ -191,6 +192,8 @@ def _scaled(assumed: Sizes, factors: Sequence[float]) -> Iterator[SizeGroups]:
 
 def _power_law(largest: float) -> SizeGroups:
     """Sizes with P(m) ~ m^-EXPONENT up to the largest, in groups evenly apart on a logarithmic scale."""
+    from scipy import special  # slow to load
+
     ends = np.unique(np.round(np.geomspace(1, largest + 1, GROUPS + 1)))
     shares = -np.diff(special.zeta(EXPONENT, ends))
     return _crowd(np.sqrt(ends[:-1] * (ends[1:] - 1)), shares / shares.sum())
