@@ -8,10 +8,13 @@ import json
 import pytest
 from sqlalchemy import text
 
+from dame.device.questions import question_from_json
+from dame.service import auth
 from dame.service.database import Database
 from dame.service.logs import Log
 from dame.service.rounds import Rounds
 from dame.service.studies import Studies
+from dame.service.uploads import Upload, Uploads
 from tests.service.studies import Live, answer_of, plan_document
 from tests.service.test_study_runs import wait_for
 
@@ -91,3 +94,20 @@ def test_a_server_closes_the_rounds_of_other_studies_and_logs_the_name(live: Liv
     assert {"event": "round-closed", "study": "whole", "round": 0, "automatic": True}.items() <= next(
         line for line in lines if line["event"] == "round-closed"
     ).items()
+
+
+def test_reports_to_a_study_that_cannot_be_read_do_not_keep_others_out(database: Database) -> None:
+    studies, stream = Studies(database), io.StringIO()
+    uploads, rounds = Uploads(database, Log(stream)), Rounds(database, studies)
+    made = [studies.create(plan_document(name, "one-bit")).study for name in ("broken", "whole")]
+    sent = []
+    for study in made:
+        question = question_from_json(rounds.question(study, 0).document)
+        sent += [Upload(study.study, auth.digest(token), answer_of(question)) for token in studies.invite(study, 2)]
+    old = exchange(database, made[0].id, "question", "{}")
+    verdicts = uploads.accept(sent).refusals
+    assert [verdict and verdict.reason for verdict in verdicts] == ["unavailable", "unavailable", None, None]
+    (line,) = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert (line["event"], line["study"], line["round"]) == ("uploads-failed", "broken", 0)
+    exchange(database, made[0].id, "question", old)
+    assert not any(uploads.accept(sent).refusals), "what was refused may be sent again"

@@ -44,7 +44,7 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     rounds = Rounds(database, studies, clock, log)
     rooms = api.Rooms(settings=settings, database=database, studies=studies, rounds=rounds, metrics=metrics, log=log)
     ticker = Ticker(rounds, log)
-    commits = GroupCommit(Uploads(database).accept, metrics, ticker.wake)
+    commits = GroupCommit(Uploads(database, log).accept, metrics, ticker.wake)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
