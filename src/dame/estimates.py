@@ -116,7 +116,7 @@ def _bit_scatter(channel: Bits, tally: Tally) -> tuple[float, tuple[float, float
 @scatter.register
 def _laplace_scatter(channel: Laplace, tally: Tally) -> tuple[float, tuple[float, float]]:
     """Of noisy grid points, with Student's interval."""
-    from scipy import special
+    from scipy import special  # slow to load
 
     n, (total, squares) = tally.reports, tally.sums
     # Integers up to the last division: a difference of two large floats would lose its digits.

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from dame import checks
 from dame.audit.events import Event, Ints, candidates
@@ -179,6 +178,8 @@ def certified_loss(here: int, there: int, draws: int, level: float) -> float:
     """The loss that so many hits among as many draws each certify, by Clopper–Pearson bounds at the level each."""
     if not here:
         return -math.inf
+    from scipy import special  # slow to load
+
     least = float(special.betaincinv(here, draws - here + 1, level))
     most = 1.0 if there == draws else float(special.betainccinv(there + 1, draws - there, level))
     return math.log(least / most)

@@ -20,10 +20,7 @@ def main() -> None:
     except ImportError:
         print(f"dame: {MissingExtra('the command line', 'cli')}", file=sys.stderr)
         sys.exit(1)
-    from dame.cli.later import postpone
-
     _settle()
-    postpone()
     from dame.cli.app import run
 
     _leave(run(sys.argv[1:]))

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy import special
 
 from dame import checks
 from dame.errors import InvalidInput
@@ -60,6 +59,8 @@ class TwoPoint(RecordDistribution):
 
     def atoms(self, size: int) -> tuple[Floats, Floats]:
         """The values that the mean of `size` records takes, and their probabilities; tails below 1e-15 are left out."""
+        from scipy import special  # slow to load
+
         spread = math.sqrt(size * self.p * (1 - self.p))
         low = max(0, math.floor(size * self.p - 8 * spread - 12))
         hits = np.arange(low, min(size, math.ceil(size * self.p + 8 * spread + 12)) + 1, dtype=np.float64)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
-
 from dame.device.channels import Bits
 from dame.device.lenses import Bins
 from dame.device.parts import narrowed
@@ -30,6 +28,8 @@ def missed_vote_bound(brief: Brief, vote: Round, right: float, rival: float, riv
     """
     if not rivals:
         return 0.0
+    from scipy import optimize  # slow to load
+
     channel, voters = narrowed(Bits, vote.channel), brief.sizes.survival(narrowed(Bins, vote.lens).min_size)
     yes, no = channel.probability(1.0), channel.probability(0.0)
     right, wrong = voters * right, voters * rival

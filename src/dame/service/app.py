@@ -41,12 +41,12 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     """The whole service on one database, which is opened and brought up to date here."""
     log, metrics, database = log or Log(), Metrics(), Database(settings.database)
     studies = Studies(database, clock)
-    rounds = Rounds(database, studies, clock)
+    rounds = Rounds(database, studies, clock, log)
     services = api.Services(
         settings=settings, database=database, studies=studies, rounds=rounds, metrics=metrics, log=log
     )
     ticker = Ticker(rounds, log)
-    commits = GroupCommit(Uploads(database).accept, metrics, ticker.wake)
+    commits = GroupCommit(Uploads(database, log).accept, metrics, ticker.wake)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -102,7 +102,7 @@ class Ticker:
                 for study, index in closed:
                     self._log.event("round-closed", study=study, round=index, automatic=True)
             except Exception as error:  # the database may be back in a second
-                self._log.event("closing-failed", error=type(error).__name__)
+                self._log.failure("closing-failed", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._woken.wait(), TICK_SECONDS)
             self._woken.clear()

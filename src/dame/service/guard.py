@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -75,9 +74,7 @@ class Guard:
     async def _last_word(self, error: Exception, send: Send) -> None:
         problem = problem_of(error)
         if problem.reason == "failed":
-            # Where it happened, never what was in the hands of the code that failed.
-            frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
-            self._log.event("failed", error=type(error).__name__, where=frames)
+            self._log.failure("failed", error)
         await send_problem(send, problem)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 import sys
 import time
+import traceback
 from threading import Lock
 from typing import TextIO
+
+from dame.errors import DameError
 
 
 class Log:
@@ -26,3 +29,12 @@ class Log:
             stream = self._stream or sys.stderr
             stream.write(line + "\n")
             stream.flush()
+
+    def failure(self, name: str, error: Exception, **facts: object) -> None:
+        """Writes that something failed: which error and where, never what was in the hands of the code that failed.
+
+        Errors of our own are sentences without secrets, and are told.
+        """
+        where = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
+        detail = {"detail": str(error)} if isinstance(error, DameError) else {}
+        self.event(name, **facts, error=type(error).__name__, **detail, where=where)

@@ -22,6 +22,7 @@ from dame.device.reports import report_bytes
 from dame.estimates import Estimate
 from dame.protocols import next as next_step
 from dame.service.database import Database
+from dame.service.logs import Log
 from dame.service.opening import open_round
 from dame.service.problems import Problem
 from dame.service.schedule import iso
@@ -71,10 +72,11 @@ class SignedQuestion:
 class Rounds:
     """The rounds of all studies of one database."""
 
-    def __init__(self, database: Database, studies: Studies, clock: Clock = time.time) -> None:
+    def __init__(self, database: Database, studies: Studies, clock: Clock = time.time, log: Log | None = None) -> None:
         self._database = database
         self._studies = studies
         self._clock = clock
+        self._log = log or Log()
 
     def question(self, study: Study, index: int) -> SignedQuestion:
         """The question of an open round; a Problem says when a round opens, or that it is over."""
@@ -184,12 +186,17 @@ class Rounds:
             return [(row[0], row[1]) for row in connection.execute(_DUE, {"now": self._clock()})]
 
     def close_due(self) -> list[tuple[str, int]]:
-        """Closes what is due, and says what that was."""
-        closed = []
-        for name, index in self.due():
+        """Closes what is due, and says what that was. What could not be closed is due again at the next call."""
+        return [(name, index) for name, index in self.due() if self._closed(name, index)]
+
+    def _closed(self, name: str, index: int) -> bool:
+        """Whether a round could be closed. One study's trouble is its own: it is logged, and the others go on."""
+        try:
             self.close(self._studies.get(name), index)
-            closed.append((name, index))
-        return closed
+        except Exception as error:
+            self._log.failure("closing-failed", error, study=name, round=index)
+            return False
+        return True
 
 
 def check_round(study: Study, index: int) -> None:

@@ -19,6 +19,7 @@ from dame.device.reports import Report, report_bytes
 from dame.errors import RejectedReport
 from dame.service.bulk import Found
 from dame.service.database import Database
+from dame.service.logs import Log
 from dame.service.problems import COUNTED, Problem
 from dame.service.rounds import stored_question, too_early, too_late
 from dame.vectorised.reports import checked_payloads
@@ -35,6 +36,7 @@ _REJECT = text(
 )
 UNKNOWN_TOKEN = Problem("unknown-token", "this token was not given out for this study")
 UNKNOWN_STUDY = Problem("unknown-study", "there is no study of this name")
+UNREADABLE = Problem("unavailable", "this server cannot read the study's question: try again later")
 CONFLICT = Problem("conflict", "another report was accepted with this token; a token is good for one report")
 
 
@@ -63,7 +65,7 @@ class _Round:
     index: int
     slot: Slot
     state: str
-    question: Question | None
+    question: str | None
     tag: bytes
     reports: int
     close_at_count: int | None
@@ -76,6 +78,7 @@ class _Books:
 
     rounds: Mapping[int, _Round]
     found: dict[bytes, Found]
+    log: Log
     new: dict[int, dict[int, bytes]] = field(default_factory=dict)
     """Reports to be stored: round, participant, bytes."""
 
@@ -125,14 +128,23 @@ class _Books:
     def _enter(
         self, round_: _Round, places: Sequence[int], uploads: Sequence[Upload], verdicts: list[Problem | None]
     ) -> None:
-        assert round_.question is not None
-        refusals = _malformed(round_.question, [upload.report for upload in uploads])
+        refusals = self._refusals(round_, uploads)
         for place, upload, refusal in zip(places, uploads, refusals, strict=True):
             verdicts[place] = refusal
             if refusal is None:
                 token_hash, participant, round_id, _ = self.found[upload.token_hash]
                 self.found[token_hash] = (token_hash, participant, round_id, upload.report)
                 self.new.setdefault(round_id, {})[participant] = upload.report
+
+    def _refusals(self, round_: _Round, uploads: Sequence[Upload]) -> Sequence[Problem | None]:
+        """The refusal of each upload to a round, or None. A question that cannot be read is its own study's trouble."""
+        assert round_.question is not None
+        try:
+            question = stored_question(round_.question)
+        except Exception as error:
+            self.log.failure("uploads-failed", error, study=uploads[0].study, round=round_.index)
+            return [UNREADABLE] * len(uploads)
+        return _malformed(question, [upload.report for upload in uploads])
 
     def _deadline_before(self, round_: _Round) -> float | None:
         before = round_.study_id, round_.slot._replace(round=round_.slot.round - 1)
@@ -146,8 +158,9 @@ class _Books:
 class Uploads:
     """Accepts reports into one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, log: Log | None = None) -> None:
         self._database = database
+        self._log = log or Log()
         self._study_ids: dict[str, int] = {}
 
     def accept(self, uploads: Sequence[Upload]) -> Judged:
@@ -156,7 +169,7 @@ class Uploads:
             ids = self._ids(connection, {upload.study for upload in uploads})
             rounds = self._rounds(connection, ids.values())
             found = self._database.find(connection, [upload.token_hash for upload in uploads]) if ids else []
-            books = _Books(rounds=rounds, found={row[0]: row for row in found})
+            books = _Books(rounds=rounds, found={row[0]: row for row in found}, log=self._log)
             refusals = books.judge([(ids.get(upload.study), upload) for upload in uploads])
             for round_id, new in books.new.items():
                 self._database.add_reports(connection, round_id, list(new), b"".join(new.values()))
@@ -204,7 +217,7 @@ def _round(
         index=index,
         slot=Slot(target, round_),
         state=state,
-        question=None if question is None else stored_question(question),
+        question=question,
         tag=bytes.fromhex(question_id or "")[:TAG_BYTES],
         reports=reports,
         close_at_count=close_at_count,

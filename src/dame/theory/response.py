@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from dame.device.lenses import effective_records
 from dame.sizes import Sizes
@@ -90,6 +89,8 @@ def mean_atoms(room: float, size: int, between_sd: float = 0.0) -> tuple[Floats,
 
 
 def _binomial_atoms(size: int, rare: float, low: int) -> tuple[Floats, Floats]:
+    from scipy import special  # slow to load
+
     hits = np.arange(low, low + _ATOMS, dtype=np.float64)
     misses = np.maximum(size - hits, 0.0)
     ways = math.lgamma(size + 1) - special.gammaln(hits + 1) - special.gammaln(misses + 1)
@@ -109,6 +110,8 @@ def _edgeworth_atoms(deviation: float, skewness: float) -> tuple[Floats, Floats]
 @lru_cache(maxsize=1)
 def _cells() -> tuple[Floats, Floats, Floats]:
     """Middles of cells, and at their edges the normal distribution and its correction for a skewness of 1."""
+    from scipy import special  # slow to load
+
     edges = np.linspace(-6, 6, _ATOMS + 1)
     density = np.exp(-edges * edges / 2) / math.sqrt(2 * math.pi)
     return (edges[1:] + edges[:-1]) / 2, special.ndtr(edges), (edges * edges - 1) * density / 6

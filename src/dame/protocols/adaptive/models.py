@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from dame.device.lenses import Windows, effective_records
 from dame.planning.brief import Brief
@@ -151,6 +150,8 @@ def distribution_chances(theta: Floats) -> Floats:
 
 
 def _other_crowds(assumed: Sizes) -> Iterator[SizeGroups]:
+    from scipy import special  # slow to load
+
     yield from _scaled(assumed, TUNING.times_as_large)
     middle = math.exp(assumed.expectation(np.log))
     levels = (np.arange(TUNING.other_groups) + 0.5) / TUNING.other_groups
@@ -172,6 +173,8 @@ def _scaled(assumed: Sizes, factors: Sequence[float]) -> Iterator[SizeGroups]:
 
 def _power_law(largest: float) -> SizeGroups:
     """Sizes with P(m) ~ m^-TUNING.exponent up to the largest, in groups evenly apart on a logarithmic scale."""
+    from scipy import special  # slow to load
+
     ends = np.unique(np.round(np.geomspace(1, largest + 1, TUNING.groups + 1)))
     shares = -np.diff(special.zeta(TUNING.exponent, ends))
     return _crowd(np.sqrt(ends[:-1] * (ends[1:] - 1)), shares / shares.sum())

@@ -129,7 +129,7 @@ def class_shares(sizes: Sizes, classes: int) -> Floats:
 
 def _plausible(assumed: Floats) -> Iterator[Floats]:
     """Laws of the class: the assumed one and its shifts, bells of any place and width, power laws cut anywhere."""
-    from scipy import special
+    from scipy import special  # slow to load
 
     classes = len(assumed)
     for shift in range(-classes // 2, classes // 2 + 1):
