@@ -24,15 +24,10 @@ from benchmarks.coins import BINS, NO, YES, best_seconds, plain_count, plain_rep
 from benchmarks.peers import packages
 from benchmarks.peers.installed import MISSING, is_installed
 from benchmarks.peers.rows import Row
-<<<<<<< HEAD
-from dame.device import UnaryCode, Vote
-from dame.vectorised import FastWords, SecureWords, count_votes, edge, vote_matrix
-=======
 from dame.device import Bins, Bits, Question
 from dame.vectorised.reports import answer_many, report_totals
 from dame.vectorised.unary import count_votes, vote_matrix
 from dame.vectorised.words import FastWords, SecureWords, Words
->>>>>>> 16eae7a98cb5dad0da428705fad7bd5da4dcbf8c
 
 ALPHA = 1.0
 RANDOMISE, COUNT, REPORTS = (

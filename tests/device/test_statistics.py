@@ -61,7 +61,9 @@ def test_a_statistic_survives_json(statistic):
 
 
 @every_statistic
-@pytest.mark.parametrize("nobody", [[], (), {}, range(0), np.array([]), iter(())], ids=lambda nobody: type(nobody).__name__)
+@pytest.mark.parametrize(
+    "nobody", [[], (), {}, range(0), np.array([]), iter(())], ids=lambda nobody: type(nobody).__name__
+)
 def test_a_person_without_records_is_refused(statistic, nobody):
     with pytest.raises(BadRecords, match="there is none"):
         statistic.summarise(nobody)
