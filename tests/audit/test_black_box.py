@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,18 +14,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dame.audit
-from dame.audit.black_box import FALSE_ALARM, certified_loss, heard, listen, power, suspects
+from dame.audit.black_box import FALSE_ALARM, MOST_RECORDS, certified_loss, heard, listen, power, suspects
 from dame.audit.events import candidates
-from dame.audit.known_bad import known_bad
 from dame.audit.runs import kinds, sampled
-from dame.device import answer
-from dame.device.questions import PlaceVote, SizeVote, Vote, question_id
-from dame.device.records import summarise
+from dame.device import Bins, Bits, Value, answer
+from dame.device.questions import question_id
 from dame.device.reports import Report
 from dame.errors import InvalidInput
+from tests.audit import broken
+from tests.device.examples import ask
 
 POWER = 0.999
-MUTANTS = known_bad()
+MUTANTS = broken.broken()
 AUDIBLE = [mutant for mutant in MUTANTS if mutant.draws is not None]
 MOST_SECONDS = 120.0
 spent: list[float] = []
@@ -67,18 +68,18 @@ def test_the_names_of_the_mutants_cover_the_known_mistakes():
         "float noise",
         "records",
         "2^-10",
-        "arm",
-        "two marks",
-        "part chosen",
-        "beyond a part",
+        "window chosen",
+        "among two",
+        "segment chosen",
+        "one word",
+        "beyond a segment",
     ):
         assert mistake in names
 
 
-def test_mutants_are_labelled_and_out_of_the_public_way():
-    assert "NOT PRIVATE" in dame.audit.known_bad.__doc__
-    assert "known_bad" not in dame.audit.__all__
-    assert "KnownBad" not in dir(dame.audit)
+def test_mutants_are_labelled_and_in_no_package():
+    assert "NOT PRIVATE" in broken.__doc__
+    assert not any("broken" in path.name for path in Path(dame.audit.__file__).parents[1].rglob("*.py"))
 
 
 # --- ours
@@ -115,7 +116,7 @@ def test_the_false_alarm_rate_holds_where_it_is_hardest():
     keep = math.exp(alpha) / (1 + math.exp(alpha))
 
     def brink(asked, samples):
-        truth = summarise(samples, asked.low, asked.high).mean > 0
+        truth = asked.statistic.summarise(samples).mean > 0
         return Report(question=question_id(asked), value=int((source.random() < keep) == truth))
 
     alarms = sum(listen(brink, question, 150, 400, level).guilty for _ in range(runs))
@@ -143,37 +144,46 @@ def test_power_grows_with_the_draws_and_falls_to_nothing():
 # --- suspects and events
 
 
+def suspected(question):
+    """The people whose records are suspected."""
+    return [question.statistic.summarise(records) for records in suspects(question).values()]
+
+
 @pytest.mark.parametrize("name", list(kinds(1.0)))
-def test_suspects_differ_in_size_and_reach_both_ends(name):
+def test_suspects_differ_in_size_and_as_much_as_the_lens_allows(name):
     question = kinds(1.0)[name]
-    lists = suspects(question)
-    people = [summarise(records, question.low, question.high) for records in lists.values()]
+    lens, people = question.lens, suspected(question)
+    assert 4 <= len(people) <= 11
     assert len({person.size for person in people}) > 1
-    if isinstance(question, SizeVote):
-        assert {question.own_bin(person) for person in people} >= {0, 1, question.bins - 1}
-        assert {person.mean for person in people} == {-1.0, 1.0}
-    elif isinstance(question, PlaceVote):
-        assert {-1.0, 1.0} <= {person.mean for person in people}
-        for place in (question.places[0], question.places[-1]):  # as near as the grid of records comes
-            assert min(abs(person.mean - place) for person in people) < 1e-8
-        assert any(0 < question.part(person) < 2**32 for person in people), "somebody is between two places"
-    elif isinstance(question, Vote):
-        marks = {question.marks(person) for person in people}
-        assert (1, 0) in marks, "somebody votes for nothing"
-        assert {question.bin_of(person.mean) for person in people} >= {0, question.bins - 1}
-        assert any((person.mean - question.origin) / question.width % 1 == 0 for person in people if person.mean < 1)
-    else:
-        assert {question.position(person) for person in people} >= {0.0, 1.0}
+    assert max(person.size for person in people) <= MOST_RECORDS
+    for window in range(lens.window_count):
+        readings = {lens.reading(person, window) for person in people}
+        # As near as the grid of records comes to people on a border.
+        assert {reading.mark for reading in readings} >= ({0.0, 1.0} if lens.bins == 1 else {1.0})
+        assert {reading.first for reading in readings} >= set(range(0, lens.bins, max(lens.bins - 2, 1)))
+
+
+def test_somebody_is_silent_and_somebody_on_a_border_where_bins_are_asked_for():
+    question = kinds(1.0)["vote with neighbours"]
+    lens, people = question.lens, suspected(question)
+    assert any(person.size < lens.min_size for person in people)
+    borders = {(person.mean - lens.origin) / lens.width for person in people if person.size >= lens.min_size}
+    assert {2.0, 6.0} <= borders, "four votes for the first bins, and four for the last"
 
 
 def test_everybody_has_enough_records_where_one_is_enough():
-    vote = Vote(study="s", round=0, alpha=1.0, bins=4, width=0.5, code=kinds(1.0)["vote"].code)
-    assert "too few records" not in suspects(vote)
+    vote = ask(Bins(bins=4, width=0.5), Bits.optimised(1.0, bins=4), 1.0)
+    assert {person.size for person in suspected(vote)} == {1, 3}
 
 
 def test_suspects_are_in_the_units_of_the_study():
-    vote = Vote(study="s", round=0, alpha=1.0, low=5.0, high=9.0, bins=4, width=0.5, code=kinds(1.0)["vote"].code)
+    vote = ask(Bins(bins=4, width=0.5), Bits.optimised(1.0, bins=4), 1.0, statistic=Value(low=5.0, high=9.0))
     assert all(5.0 <= record <= 9.0 for records in suspects(vote).values() for record in records)
+
+
+def test_few_are_suspected_where_many_differ():
+    vote = ask(Bins(bins=500, width=0.004), Bits.optimised(1.0, bins=500), 1.0)
+    assert len(suspects(vote)) <= 11
 
 
 def test_events_find_what_tells_two_samples_apart():
@@ -187,6 +197,14 @@ def test_reports_are_heard_as_they_come():
     values = heard(answer, kinds(1.0)["one bit"], [0.5], 50)
     assert values.dtype == np.int64
     assert set(values.tolist()) == {0, 1}
+    assert set(heard(answer, kinds(1.0)["one bit on a segment"], [0.5], 300).tolist()) == set(range(8))
+    assert heard(answer, kinds(1.0)["noisy position"], [0.5], 50).min() > 0, "counted from the smallest value"
+
+
+def test_reports_that_are_too_long_are_refused():
+    vote = ask(Bins(bins=80, width=0.025), Bits.optimised(1.0, bins=80), 1.0)
+    with pytest.raises(InvalidInput, match="62 bits"):
+        listen(answer, vote, pilot=30, draws=1)
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,34 @@ from __future__ import annotations
 import math
 import time
 
+import pytest
+
 from dame import audit
-from dame.audit.cases import ALPHAS, PLACES, POPULATIONS, Case, cases, four_rounds, outcomes, place_votes, reachable
+from dame.audit.cases import (
+    ALPHAS,
+    CLASSES,
+    POPULATIONS,
+    SEGMENTS,
+    Case,
+    cases,
+    four_rounds,
+    outcomes,
+    reachable,
+    surveyed,
+    telling_people,
+    varying,
+)
 from dame.audit.exact import check_question
+from dame.audit.runs import kinds
 from dame.checks import ALPHA_RANGE
-from dame.device.questions import Measure, PartMeasure, PlaceVote, SizeVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit
+from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Windows
 from dame.estimates import Estimate
-from dame.protocols import PROTOCOLS
-from dame.protocols import next as next_step
-from dame.protocols.adaptive import RECOVERY
+from dame.protocols import PROTOCOLS, drive
+from dame.protocols import first as first_question
+from dame.protocols.adaptive.tuning import TUNING
 from dame.tally import Tally
 
-FEWEST_QUESTIONS = 200
+FEWEST_QUESTIONS = 1171
 MOST_SECONDS = 90.0
 
 
@@ -43,27 +58,32 @@ def assert_every_protocol_appears_at_every_alpha(found: list[Case]) -> None:
     assert seen == {(protocol, alpha) for protocol in PROTOCOLS for alpha in (*ALPHAS, *ALPHA_RANGE)}
 
 
+def with_parts(found: list[Case], lens: type, channel: type) -> list:
+    """The questions with such a lens and such a channel."""
+    each = (case.question for case in found)
+    return [question for question in each if isinstance(question.lens, lens) and isinstance(question.channel, channel)]
+
+
 def assert_every_kind_of_question_appears(found: list[Case]) -> None:
-    votes = [case.question for case in found if isinstance(case.question, Vote)]
-    measures = [case.question for case in found if isinstance(case.question, Measure)]
-    assert {vote.neighbours for vote in votes} == {0, 1}
-    assert min(vote.bins for vote in votes) == 1
-    assert max(vote.bins for vote in votes) > 100
-    assert any(isinstance(vote, SizeVote) for vote in votes)
-    among = {(vote.bins, vote.alpha) for vote in votes if isinstance(vote, PlaceVote)}
-    assert among >= {(count, alpha) for count in (2, 3, 4, 5, 8) for alpha in (*ALPHAS, *ALPHA_RANGE)}
-    assert {type(measure.noise) for measure in measures} == {OneBit, DiscreteLaplace}
-    assert any(measure.dither for measure in measures)
-    assert {-1.0, 1.0} <= {measure.centre for measure in measures}, "centres at the very ends"
-    assert any(abs(measure.left) != measure.right for measure in measures), "windows cut by the bounds"
+    every = (*ALPHAS, *ALPHA_RANGE)
+    votes = [question.lens for question in with_parts(found, Bins, Bits)]
+    assert {lens.neighbours for lens in votes} == {0, 1}
+    assert min(lens.bins for lens in votes) == 1
+    assert max(lens.bins for lens in votes) > 100
+    for channel in (Bits, Choice):
+        surveys = {(question.lens.classes, question.alpha) for question in with_parts(found, SizeClasses, channel)}
+        assert surveys >= {(count, alpha) for count in CLASSES for alpha in every}
+    bits, noisy = with_parts(found, Windows, Bits), with_parts(found, Windows, Laplace)
+    assert noisy
+    segments = {(question.lens.window_count, question.alpha) for question in bits if question.lens.cap == 1}
+    assert segments >= {(count, alpha) for count in (1, *SEGMENTS) for alpha in every}
+    windows = [window for question in (*bits, *noisy) for window in question.lens.windows]
+    assert any(question.lens.window_count == 2 and question.lens.cap is None for question in bits), "dithered"
+    centres = {(question.lens.windows[0].centre + question.lens.windows[-1].centre) / 2 for question in (*bits, *noisy)}
+    assert {-1.0, 1.0} <= centres, "at the very ends"
+    assert any(abs(window.left) != window.right for window in windows), "windows cut by the bounds"
+    assert any(question.lens.windows[0].right >= TUNING.recovery for question in bits), "recovery"
     assert {case.question.round for case in found} >= {0, 1, 2, 3}
-    learnt = [case.question for case in found if case.question.study == "audit-differing"]
-    assert {(type(vote), vote.round, vote.alpha) for vote in learnt} == {
-        (PartMeasure if alpha < 1.5 else PlaceVote, round_, alpha) for round_ in range(3) for alpha in ALPHAS
-    }
-    parts = {(measure.arms, measure.alpha) for measure in measures if isinstance(measure, PartMeasure)}
-    assert parts == {(count, alpha) for count in (2, 4, 8) for alpha in (*ALPHAS, *ALPHA_RANGE)}
-    assert any(measure.right >= RECOVERY for measure in measures if isinstance(measure.noise, OneBit)), "recovery"
 
 
 def test_a_choice_of_protocol_and_alpha_is_all_that_is_audited():
@@ -75,27 +95,38 @@ def test_a_choice_of_protocol_and_alpha_is_all_that_is_audited():
 def test_all_paths_through_four_rounds_are_walked():
     found = list(reachable(four_rounds(1.0), "walk"))
     assert len(found) == 1 + 4 + 4 * 4 + 4 * 4 * 4
-    assert any(case.question.right >= RECOVERY for case in found if isinstance(case.question, Measure))
+    windowed = [question.lens for question in with_parts(found, Windows, Bits)]
+    assert any(lens.windows[0].right >= TUNING.recovery for lens in windowed)
 
 
 def test_outcomes_reach_the_end_of_a_study():
-    plan, tallies = four_rounds(1.0), []
-    while not isinstance(step := next_step(plan, tallies), Estimate):
-        *_, (_, tally) = outcomes(step)
-        tallies.append(tally)
-    assert math.isfinite(step.value)
+    def answer(questions):
+        return [list(outcomes(question))[-1][1] for question in questions]
+
+    (outcome,) = drive(four_rounds(1.0), answer)
+    assert isinstance(outcome.estimate, Estimate)
+    assert math.isfinite(outcome.estimate.value)
 
 
-def test_outcomes_of_a_vote_for_a_place_elect_it():
-    for alpha in (*ALPHAS, *ALPHA_RANGE):
-        votes = [case.question for case in place_votes(alpha)]
-        assert len(votes) == 2 * len(PLACES)
-        for vote in votes:
-            (_, silence), *elected = outcomes(vote)
-            assert silence == Tally.zero(vote)
-            winners = [tally.sums.index(max(tally.sums)) for _, tally in elected]
-            assert winners == sorted({0, vote.bins // 2, vote.bins - 1})
-            assert all(tally.sums.count(max(tally.sums)) == 1 for _, tally in elected)
+@pytest.mark.parametrize("alpha", [*ALPHAS, *ALPHA_RANGE])
+def test_a_study_under_between_user_variation_has_three_rounds(alpha):
+    plan = varying(max(alpha, 0.01))
+    assert len(plan.rounds) == 3
+    assert first_question(surveyed(alpha)).lens.bins > 8
+
+
+@pytest.mark.parametrize("alpha", [*ALPHAS, *ALPHA_RANGE])
+def test_outcomes_steer_to_both_ends_and_the_middle(alpha):
+    for name, question in kinds(alpha).items():
+        (_, silence), *alike = outcomes(question)
+        assert silence == Tally.zero(question)
+        people = telling_people(question.lens)
+        assert len(alike) == len({tally for _, tally in alike}) == len(people) == 3, name
+        if question.lens.bins > 1:
+            winners = [tally.sums.index(max(tally.sums)) for _, tally in alike]
+            own = [question.lens.reading(person, 0) for person in people]
+            assert all(one.first <= winner <= one.last for winner, one in zip(winners, own, strict=True))
+            assert len(set(winners)) == 3
 
 
 def test_all_protocols_are_audited_by_default():

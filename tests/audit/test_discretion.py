@@ -14,19 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dame.audit.people import extreme_people
 from dame.audit.probe import ScriptedCoins
 from dame.audit.runs import kinds
-from dame.device import Ledger, answer
-from dame.device.answer import answer_with_coins, respond
+from dame.device import Comparing, Ledger, answer
+from dame.device.answering import answer_with_coins, respond
 from dame.device.questions import Question
-from dame.device.randomisers import DiscreteLaplace
-from dame.device.records import Summary, summarise
+from dame.device.records import Summary
 from dame.errors import DameError
 from tests.device.sources import CountingCoins, SeededCoins
 
 QUESTIONS = kinds(1.0)
-BITS = {name: question for name, question in QUESTIONS.items() if name != "noisy grid point"}
+COMPARING = {name: question for name, question in QUESTIONS.items() if isinstance(question.channel, Comparing)}
 SECRETS = [0.1357924680, 0.9753186420, -0.2468013579]
 TRACES = ["1357924", "9753186", "2468013"]
 DEVICE = str(Path("dame") / "device")
@@ -59,8 +57,9 @@ def steps(action: Callable[[], object]) -> list[tuple[str, int]]:
 def test_everybody_takes_the_same_steps(name):
     """With the same coins, whoever votes or does not, and wherever she is: the same lines in the same order."""
     question = QUESTIONS[name]
-    respond(question, extreme_people(question)[0], SeededCoins(1))  # identities are computed once, and kept
-    paths = {tuple(steps(lambda one=one: respond(question, one, SeededCoins(1)))) for one in extreme_people(question)}
+    people = question.lens.extremes()
+    respond(question, people[0], SeededCoins(1))  # identities are computed once, and kept
+    paths = {tuple(steps(lambda one=one: respond(question, one, SeededCoins(1)))) for one in people}
     assert len(paths) == 1
     assert len(paths.pop()) > 5
 
@@ -86,21 +85,19 @@ def test_a_branch_on_the_data_would_be_noticed(tmp_path):
 # --- the same number of words
 
 
-@pytest.mark.parametrize("name", list(BITS))
+@pytest.mark.parametrize("name", list(COMPARING))
 @given(size=st.integers(1, 2**62), mean=st.floats(-1, 1), seed=st.integers(0, 2**32))
-def test_bits_take_as_many_words_whoever_answers(name, size, mean, seed):
-    question, coins = BITS[name], CountingCoins(seed)
+def test_comparisons_take_as_many_words_whoever_answers(name, size, mean, seed):
+    question, coins = COMPARING[name], CountingCoins(seed)
     respond(question, Summary(size=size, mean=mean), coins)
-    assert coins.used == {"vote for a place": 1, "one bit": 1, "one bit, dithered": 2, "one bit on a part": 2}.get(
-        name, 8
-    )
+    several = {"one bit, dithered": 2, "one bit on a segment": 2, "one bit": 1, "choice of a size": 1}
+    assert coins.used == several.get(name, 8)
 
 
 @given(size=st.integers(1, 2**62), mean=st.floats(-1, 1), seed=st.integers(0, 2**32))
 def test_noise_takes_words_that_depend_on_the_noise_only(size, mean, seed):
     """The number of words varies, which is the caveat: with the noise that is drawn, never with the person."""
-    question = QUESTIONS["noisy grid point"]
-    assert isinstance(question.noise, DiscreteLaplace)
+    question = QUESTIONS["noisy position"]
     one, other = CountingCoins(seed), CountingCoins(seed)
     respond(question, Summary(size=size, mean=mean), one)
     respond(question, Summary(size=1, mean=-1.0), other)
@@ -115,7 +112,7 @@ def everything_that_can_be_printed(question: Question, tmp_path: Path) -> list[s
     report = answer(question, SECRETS)
     ledger = Ledger(tmp_path / "ledger")
     encoded = ledger.answer(question, SECRETS)
-    person = summarise(SECRETS, question.low, question.high)
+    person = question.statistic.summarise(SECRETS)
     texts = [repr(one) for one in (report, encoded, ledger, person, question, vars(ledger))]
     ledger.close()
     return [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dame.audit.known_bad import known_bad
 from dame.audit.poisoning import largest_shift
+from tests.audit.broken import broken
 from tests.audit.test_poisoning import planned
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -55,14 +55,14 @@ def test_what_a_report_reveals_is_calculated_right():
 
 
 def test_the_table_of_known_mistakes_has_the_declared_numbers():
-    for mutant in known_bad():
+    for mutant in broken():
         if mutant.draws is not None:
             assert f"{mutant.draws:,}" in PRIVACY
         if math.isfinite(mutant.epsilon) and mutant.epsilon < 100:
             assert f"| {mutant.epsilon / mutant.question.alpha:.3g} |" in PRIVACY
     assert len(
         [line for line in PRIVACY.splitlines() if line.endswith(("both audits |", "both |", "audit only |"))]
-    ) == len(known_bad())
+    ) == len(broken())
 
 
 def test_both_pages_lead_to_each_other_and_neither_is_empty():

@@ -11,15 +11,16 @@ import pytest
 
 import dame
 from dame.audit.poisoning import Attack, _Honest, attackers_tally, largest_shift, mixes_for, worst_attack
-from dame.device.exact import WORD
-from dame.device.questions import Measure, PartMeasure, PlaceVote, Vote
-from dame.device.randomisers import DiscreteLaplace, OneBit, OneOfMany
-from dame.device.reports import Report, value_range
+from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Window, Windows
+from dame.device.parts import narrowed
+from dame.device.reports import Report
 from dame.errors import InvalidInput, RejectedReport
-from dame.estimates import Estimate
 from dame.planning.plans import Plan
+from dame.planning.rounds import mean_weight
 from dame.populations.simulation import draw_tally
+from dame.protocols import drive
 from dame.tally import Tally
+from tests.device.examples import ask
 
 REPETITIONS = 12
 NEAR = 4.5
@@ -48,7 +49,7 @@ def test_one_bit_shifts_by_the_share_times_b_plus_one(alpha, share):
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 3.0])
 def test_laplace_shifts_by_the_whole_public_range(alpha):
     """Reports outside the public range are refused; inside it one person weighs (1 + 45/α) times the window."""
-    noise = DiscreteLaplace.spending(alpha)
+    noise = Laplace.spending(alpha)
     expected = min(0.01 * 2 * (noise.steps + noise.reach) / noise.steps, 2.0)
     assert largest_shift(planned("duchi", alpha)) == pytest.approx(expected, rel=1e-6)
 
@@ -70,14 +71,14 @@ def test_nobody_malicious_means_no_shift_and_more_of_them_a_larger_one(protocol)
 def test_votes_that_can_be_outvoted_give_away_the_whole_range():
     """At α = 0.1 a voter adds tanh(α/12) = 0.008 to her bin, less than the 0.01 of malicious users."""
     weak = planned("paper", 0.1, "constant:100000")
-    assert weak.rounds[0].bins > 10
+    assert weak.rounds[0].lens.bins > 10
     assert largest_shift(weak) == pytest.approx(2.0)
     assert largest_shift(planned("paper", 0.5, "constant:100000")) < 0.5
 
 
 def test_many_bins_are_played_near_the_mean_only():
     plan = planned("paper", 1.0, "constant:1000000000000", users=10**9)
-    assert plan.rounds[0].bins > 10**5
+    assert plan.rounds[0].lens.bins > 10**5
     assert largest_shift(plan) < 1e-3
     assert largest_shift(plan, 0.3) == 2.0, "whoever can outvote everybody can go anywhere"
 
@@ -94,8 +95,8 @@ def test_many_bins_are_played_near_the_mean_only():
 )
 def test_the_adaptive_shift_is_at_most_a_few_windows_and_far_less_than_the_others(alpha, sizes):
     plan = planned("adaptive", alpha, sizes)
-    root = plan.brief.sizes.mean_sqrt()
-    window = 2 * plan.rounds[-1].half_width / root
+    lens = narrowed(Windows, plan.rounds[-1].lens)
+    window = (lens.windows[0].right - lens.windows[0].left) / mean_weight(lens, plan.brief.sizes)
     shift = largest_shift(plan)
     assert shift <= 3 * window
     assert shift < largest_shift(planned("one-bit", alpha)) / 3
@@ -113,7 +114,7 @@ def test_a_share_of_more_than_half_is_refused():
 
 def test_reports_outside_the_public_range_are_refused():
     question = dame.first(planned("duchi"))
-    low, high = value_range(question)
+    low, high = question.channel.values
     for value in (low - 1, high + 1, 10**9):
         with pytest.raises(RejectedReport):
             Tally.zero(question).add(Report(question=dame.device.question_id(question), value=value))
@@ -127,18 +128,17 @@ def test_reports_outside_the_public_range_are_refused():
 def attacked(plan: Plan, attack: Attack | None, theta: float, share: float, rng: np.random.Generator) -> float:
     """The estimate of a simulated study in which a share of the users sends what the attack says."""
     population = dame.Population.synthetic(plan.brief.sizes, dame.parse_law(f"rademacher:{theta}"))
-    tallies: list[Tally] = []
-    for index, group in enumerate(population.groups(round(plan.users * (1 - share)), plan.shares, rng)):
-        question = dame.next(plan, tallies)
-        assert not isinstance(question, Estimate)
-        tally = draw_tally(question, group, rng)
+    groups = population.groups(round(plan.users * (1 - share)), plan.shares, rng)
+
+    def answer(questions):
+        (question,) = questions
+        tally = draw_tally(question, groups[question.round], rng)
         count = round(tally.reports * share / (1 - share))
-        if attack is not None and attack.mixes[index]:
-            tally = tally.merge(attackers_tally(question, attack.mixes[index], count))
-        tallies.append(tally)
-    estimate = dame.next(plan, tallies)
-    assert isinstance(estimate, Estimate)
-    return estimate.value
+        if attack is not None and attack.mixes[question.round]:
+            tally = tally.merge(attackers_tally(question, attack.mixes[question.round], count))
+        return [tally]
+
+    return drive(plan, answer)[0].estimate.value
 
 
 @pytest.mark.parametrize(
@@ -170,84 +170,95 @@ def test_simulated_attacks_shift_the_estimate_as_computed(protocol, alpha, sizes
 def test_attackers_send_what_a_device_could_send():
     for protocol in ("adaptive", "paper", "duchi", "one-bit"):
         question = dame.first(planned(protocol))
-        honest = Tally.zero(question)
-        for mix in mixes_for(question, honest):
-            assert sum(part for _, part in mix) in (0, 1.0)
-            low, high = value_range(question)
-            assert all(low <= value <= high for value, _ in mix)
+        for mix in mixes_for(question, Tally.zero(question)):
+            assert sum(part for *_, part in mix) in (0, 1.0)
+            low, high = question.channel.values
+            assert all(low <= value <= high for _, value, _ in mix)
             assert not mix or attackers_tally(question, mix, 1001).reports == 1001
 
 
-def test_the_arms_of_a_dither_are_attacked_in_every_way():
-    question = Measure(
-        study="s", round=0, alpha=1.0, centre=0.0, left=-1.0, right=1.0, dither=0.5, noise=OneBit.spending(1.0)
-    )
-    mixes = list(mixes_for(question, Tally.zero(question)))
-    assert len(mixes) == 1 + 4 + 4
-    tallies = [attackers_tally(question, mix, 10) for mix in mixes[1:]]
-    assert {tally.sums for tally in tallies} >= {(0, 0, 0), (10, 0, 0), (0, 10, 0), (0, 10, 10), (5, 5, 5)}
+def mixes(question):
+    """What attackers may send where nobody else has sent anything."""
+    return list(mixes_for(question, Tally.zero(question)))
+
+
+def test_the_windows_of_a_dither_are_attacked_in_every_way():
+    lens = Windows(windows=(Window(-0.5, -1.0, 1.0), Window(0.5, -1.0, 1.0)))
+    question = ask(lens, Bits.single(1.0), 1.0)
+    assert len(mixes(question)) == 1 + 4 + 4
+    tallies = {attackers_tally(question, mix, 10).windows for mix in mixes(question)[1:]}
+    assert tallies >= {
+        ((10, (0,)), (0, (0,))),
+        ((10, (10,)), (0, (0,))),
+        ((0, (0,)), (10, (10,))),
+        ((5, (5,)), (5, (0,))),
+        ((5, (5,)), (5, (5,))),
+    }
 
 
 @pytest.mark.parametrize(("count", "patterns"), [(2, 4), (4, 16), (8, 16)])
-def test_parts_are_attacked_as_if_from_anywhere(count, patterns):
-    """One part alone, all parts at once in every way; of eight, as people at the borders would, or the opposite."""
-    question = part_measure(tuple(2 * border / count - 1 for border in range(count + 1)))
-    mixes = list(mixes_for(question, Tally.zero(question)))
-    ways = {tuple(value & 1 for value, _ in mix) for mix in mixes if len(mix) == count}
+def test_segments_are_attacked_as_if_from_anywhere(count, patterns):
+    """One segment alone, all at once in every way; of eight, as people at the borders would, or the opposite."""
+    question = on_segments(tuple(2 * border / count - 1 for border in range(count + 1)))
+    every = mixes(question)
+    ways = {tuple(value for _, value, _ in mix) for mix in every if len(mix) == count}
     assert len(ways) == patterns
     assert {(0,) * count, (1,) * count, (1,) + (0,) * (count - 1), (0,) * (count - 1) + (1,)} <= ways
-    assert {mix for mix in mixes if len(mix) == 1} == {((value, 1.0),) for value in range(2 * count)}
-    assert all(attackers_tally(question, mix, 80).reports == (80 if mix else 0) for mix in mixes)
+    alone = {((window, value, 1.0),) for window in range(count) for value in (0, 1)}
+    assert {mix for mix in every if len(mix) == 1} == alone
+    assert all(attackers_tally(question, mix, 80).reports == (80 if mix else 0) for mix in every)
 
 
-def part_measure(borders: tuple[float, ...], alpha: float = 1.0) -> PartMeasure:
-    return PartMeasure(study="s", round=0, alpha=alpha, borders=borders, noise=OneBit.spending(alpha))
+def on_segments(borders: tuple[float, ...], alpha: float = 1.0):
+    return ask(Windows.segments(borders), Bits.single(alpha), alpha)
 
 
 @pytest.mark.parametrize("theta", [-1.0, -0.5, 0.03])
 @pytest.mark.parametrize("borders", [(-1.0, 0.0, 1.0), (-1.0, -0.4, 0.0, 0.3, 1.0), tuple(n / 4 - 1 for n in range(9))])
-def test_honest_bits_on_parts_are_those_expected(theta, borders):
-    """Everybody is the sum of her parts: so is the mean that is read off the bits."""
-    question, reports = part_measure(borders), 10**9 + 7
+def test_honest_bits_on_segments_are_those_expected(theta, borders):
+    """Everybody is the sum of her segments: so is the mean that is read off the bits."""
+    question, reports = on_segments(borders), 10**9 + 7
     tally = _Honest.of(planned("one-bit").brief, theta).tally(question, reports)
     assert tally.reports == reports
-    shares = [question.noise.debias(ones / count) for count, ones in tally.arms]
+    shares = [question.channel.debias(ones / count) for count, (ones,) in tally.windows]
     widths = [right - left for left, right in itertools.pairwise(borders)]
     assert borders[0] + sum(share * width for share, width in zip(shares, widths, strict=True)) == pytest.approx(
         theta, abs=1e-6
     )
 
 
-def place_vote(places: tuple[float, ...], alpha: float = 1.0) -> PlaceVote:
-    return PlaceVote(study="s", round=0, alpha=alpha, places=places, code=OneOfMany.spending(alpha, len(places)))
-
-
-def test_every_place_is_marked_by_attackers():
-    question = place_vote((-0.5, 0.0, 0.1, 0.9))
-    mixes = list(mixes_for(question, Tally.zero(question)))
-    assert mixes[0] == ()
-    sums = {attackers_tally(question, mix, 7).sums for mix in mixes[1:]}
+def test_every_bin_of_a_choice_may_be_sent_by_attackers():
+    question = ask(Bins(bins=4, width=0.5), Choice.spending(1.0, 4), 1.0)
+    first, *rest = mixes(question)
+    assert first == ()
+    sums = {attackers_tally(question, mix, 7).sums for mix in rest}
     assert sums == {(7, 0, 0, 0), (0, 7, 0, 0), (0, 0, 7, 0), (0, 0, 0, 7)}
 
 
+@pytest.mark.parametrize("channel", [Bits.optimised(1.0, 12), Choice.spending(1.0, 12)])
+def test_a_survey_of_sizes_is_attacked_at_both_ends(channel):
+    """Whatever it finds leads to a design of its own: the two that distort it most are enough."""
+    question = ask(SizeClasses(classes=12), channel, 1.0)
+    sums = [attackers_tally(question, mix, 3).sums for mix in mixes(question)[1:]]
+    assert sums == [(3,) + 11 * (0,), 11 * (0,) + (3,)]
+
+
 @pytest.mark.parametrize("theta", [-1.0, -0.5, 0.03])
-@pytest.mark.parametrize("places", [(-1.0, 1.0), (-0.8, -0.4, 0.0, 0.3, 1.0), tuple(n / 4 - 1 for n in range(8))])
-def test_honest_votes_for_places_are_those_expected(theta, places):
-    """All reports have one mark, and the mean of the places that is read off them is that of the cut means."""
-    question, reports = place_vote(places), 10**9 + 7
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_honest_choices_are_those_expected(theta, count):
+    """All reports have one mark, and the shares of the bins that are read off them are those of the users."""
+    question, reports = ask(Bins(bins=count, width=2 / count), Choice.spending(1.0, count), 1.0), 10**9 + 7
     honest = _Honest.of(planned("one-bit").brief, theta)
     tally = honest.tally(question, reports)
     assert sum(tally.sums) == reports
-    code = question.code
-    shares = [(total / reports - code.no / WORD) * WORD / (code.yes - code.no) for total in tally.sums]
-    cut = np.clip(honest.means, places[0], places[-1])
-    assert np.dot(shares, places) == pytest.approx(float(honest.shares @ cut), abs=1e-6)
-    chances = [(code.no + share * (code.yes - code.no)) / WORD for share in shares]
-    assert min(chances) >= code.no / WORD - 1e-8
+    own = [question.lens.bin_of(mean) for mean in honest.means]
+    expected = np.bincount(own, honest.shares, count)
+    shares = [question.channel.debias(total / reports) for total in tally.sums]
+    assert shares == pytest.approx(list(expected), abs=1e-6)
 
 
 def test_a_single_bin_leaves_nothing_to_elect():
     plan = planned("paper", 0.5, "poisson:5", users=1000)
-    assert isinstance(dame.first(plan), Vote)
-    assert plan.rounds[0].bins == 1
+    assert isinstance(dame.first(plan).lens, Bins)
+    assert plan.rounds[0].lens.bins == 1
     assert 0 < largest_shift(plan) <= 2.0

@@ -17,9 +17,18 @@ def expected_tally(question: Question, sizes: Ints, means: Floats, shares: Float
     def window(index: int) -> tuple[int, list[int]]:
         people = reports // count + (index < reports % count)
         entries = form.expected(question.channel, read(question.lens, sizes, means, index), shares)
-        # Sums are rounded, not the entries one by one: where a report has exactly one mark, all of them have as many.
-        ends = np.rint(people * np.cumsum(entries))
-        sums = zip(np.diff(ends, prepend=0.0).tolist(), question.channel.entry_limits, strict=True)
-        return people, [min(max(int(total), low * people), high * people) for total, (low, high) in sums]
+        sums = zip(_rounded(people * entries), question.channel.entry_limits, strict=True)
+        return people, [min(max(total, low * people), high * people) for total, (low, high) in sums]
 
     return Tally.of(question, map(window, range(count)))
+
+
+def _rounded(totals: Floats) -> list[int]:
+    """Each number rounded down or up, so that their sum is the nearest one: where a report has one mark, all have one.
+
+    Those with the largest fractions are rounded up.
+    """
+    wholes = np.floor(totals)
+    order = np.argsort(wholes - totals, kind="stable")
+    wholes[order[: round(float(totals.sum() - wholes.sum()))]] += 1
+    return [int(whole) for whole in wholes]
