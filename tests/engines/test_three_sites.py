@@ -35,4 +35,4 @@ def test_the_example_equals_a_pilot_on_the_union(tmp_path: Path, call: Call) -> 
     for tally, round_ in zip(tallies, pilot["rounds"], strict=True):
         assert {name: tally[name] for name in round_["tally"]} == round_["tally"]
         assert (tally["files"], tally["rejected"]) == (3, {})
-    assert sum(tally["reports"] for tally in tallies) == pilot["users"] == 3000
+    assert sum(sum(tally["reports"]) for tally in tallies) == pilot["users"] == 3000

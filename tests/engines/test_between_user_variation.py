@@ -1,4 +1,4 @@
-"""Pilots on people who differ: whose mean is meant, the protocols side by side, and the picture."""
+"""Pilots with between-user variation: whose mean is meant, the protocols side by side, and the picture."""
 
 from __future__ import annotations
 
