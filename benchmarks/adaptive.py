@@ -1,4 +1,4 @@
-"""Risk of the adaptive protocol over a grid: ratio to the information limit, prediction, coverage, for several laws.
+"""Risk of the adaptive protocol over a grid: ratio to the information limit, prediction and coverage.
 
 python -m benchmarks.adaptive                      the grid at α = 22/35, three rounds
 python -m benchmarks.adaptive --alpha 1 --users 1000 --sizes poisson:50 --rounds 6
@@ -27,7 +27,7 @@ SIZES = (
     "two-point:100000:1000000:0.5",
     "two-point:100000:1000000:0.9",
 )
-LAWS = (
+DATA = (
     "rademacher:0",
     "rademacher:0.37",
     "rademacher:-0.88",
@@ -35,9 +35,9 @@ LAWS = (
     "two-point:-0.2:1:0.1",
     "point:0.2",
 )
-DRAWN_LAWS = ("beta:2:6",)
+DRAWN_DATA = ("beta:2:6",)
 MOST_RECORDS_DRAWN = 1e8
-"""Laws whose records must be drawn one by one are left out where the grid point would need more records."""
+"""Distributions whose records must be drawn one by one are left out where the grid point would need more records."""
 
 
 def measure(task: tuple[str, int, float, int, int]) -> list[str]:
@@ -47,12 +47,12 @@ def measure(task: tuple[str, int, float, int, int]) -> list[str]:
     started = time.perf_counter()
     plan = dame.plan(users=users, alpha=alpha, sizes=sizes, max_rounds=rounds)
     seconds = time.perf_counter() - started
-    laws = LAWS + (DRAWN_LAWS if users * sizes.mean * repetitions <= MOST_RECORDS_DRAWN else ())
+    data = DATA + (DRAWN_DATA if users * sizes.mean * repetitions <= MOST_RECORDS_DRAWN else ())
     results = {
-        law: dame.simulate(plan, dame.Population.synthetic(sizes, dame.parse_law(law)), repetitions, seed=7)
-        for law in laws
+        each: dame.simulate(plan, dame.Population.synthetic(sizes, dame.parse_law(each)), repetitions, seed=7)
+        for each in data
     }
-    worst = max(results, key=lambda law: results[law].mse)
+    worst = max(results, key=lambda each: results[each].mse)
     coverages = [result.coverage for result in results.values()]
     widths = [result.interval_width / (3.92 * result.rmse) for result in results.values()]
     forecast = plan.forecast
@@ -75,7 +75,7 @@ def measure(task: tuple[str, int, float, int, int]) -> list[str]:
 
 HEADER = (
     *("sizes", "users", "alpha", "rounds", "risk/limit", "predicted", "predicted/measured RMSE", "frontier"),
-    *("coverage", "width", "failures", "worst law", "plan s"),
+    *("coverage", "width", "failures", "worst data", "plan s"),
 )
 
 

@@ -1,6 +1,6 @@
-"""Users who differ: errors of `adaptive` relative to plain bits, and how often intervals hold the truth.
+"""Between-user variation: errors of `adaptive` relative to plain bits, and how often intervals hold the truth.
 
-    python -m benchmarks.differing [--repetitions 100] [--seed 1] [--table FILE USER VALUE LOW HIGH]
+    python -m benchmarks.between_users [--repetitions 100] [--seed 1] [--table FILE USER VALUE LOW HIGH]
 
 Mixtures that follow no assumption, or the users of a CSV or Parquet table, each with several numbers of users and α.
 """
@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 import dame
-from dame.populations.simulation import play
+from dame.populations.simulation import simulate_once
 
 Floats = NDArray[np.float64]
 Mixture = Callable[[int, Generator], Floats]
@@ -36,7 +36,7 @@ def minority(share: float, far: float, near: float, width: float = 0.05) -> Mixt
 
 
 def clusters(one: float, other: float, share: float, width: float = 0.05) -> Mixture:
-    """A share of the users near one place, the rest near another."""
+    """A share of the users near one point, the rest near another."""
 
     def means(users: int, rng: Generator) -> Floats:
         return np.where(rng.random(users) < share, one, other) + width * rng.normal(size=users)
@@ -68,10 +68,10 @@ def compared(means: Floats, alpha: float, repetitions: int, seed: int) -> tuple[
     """RMSE relative to that of plain bits (which is exact), its standard error, and the coverage."""
     users, truth = len(means), float(means.mean())
     sizes = dame.Sizes.parse("constant:1")
-    plan = dame.plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study="differing")
+    plan = dame.plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study="between-users")
     population = dame.Population.arrays(np.ones(users, dtype=np.int64), means)
     studies = (np.random.default_rng([seed, number, 2]) for number in range(repetitions))
-    estimates = [play(plan, population, rng).estimate for rng in studies]
+    estimates = [simulate_once(plan, population, rng).estimate for rng in studies]
     squares = np.array([(estimate.value - truth) ** 2 for estimate in estimates])
     covered = np.mean([estimate.interval[0] <= truth <= estimate.interval[1] for estimate in estimates])
     plain = math.sqrt((1 / math.tanh(alpha / 2) ** 2 - float(np.mean(means**2))) / users)
@@ -82,8 +82,8 @@ def compared(means: Floats, alpha: float, repetitions: int, seed: int) -> tuple[
 def users_of(path: str, user: str, value: str, low: float, high: float) -> Floats:
     """The means of a table's users, on the scale from -1 to 1."""
     table = (pd.read_csv if path.endswith(".csv") else pd.read_parquet)(path, columns=[user, value]).dropna()
-    places = np.clip((table[value] - low) / (high - low) * 2 - 1, -1, 1)
-    return np.asarray(places.groupby(table[user]).mean(), dtype=np.float64)
+    scaled = np.clip((table[value] - low) / (high - low) * 2 - 1, -1, 1)
+    return np.asarray(scaled.groupby(table[user]).mean(), dtype=np.float64)
 
 
 def line(name: str, means: Floats, alpha: float, repetitions: int, seed: int) -> str:
