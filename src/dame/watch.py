@@ -36,15 +36,6 @@ class Histogram:
     standard_error: float
     chosen: tuple[float, float]
 
-    def to_json(self) -> dict[str, object]:
-        """The histogram as a JSON object."""
-        return {
-            "edges": list(self.edges),
-            "shares": list(self.shares),
-            "standard_error": self.standard_error,
-            "chosen": list(self.chosen),
-        }
-
 
 def vote_histogram(plan: Plan, votes: Tally) -> Histogram | None:
     """What a vote says about where people's means lie; None when nobody voted, or not for that."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, ParamSpec
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel
 from sqlalchemy import text
 
 import dame
@@ -17,7 +19,7 @@ from dame.device.questions import question_id
 from dame.device.reports import report_bytes
 from dame.service import auth, models
 from dame.service.database import Database
-from dame.service.documents import public_document, result_document, status_document
+from dame.service.documents import asked_document, listed_document, public_document, result_document, status_document
 from dame.service.logs import Log
 from dame.service.metrics import TYPE, Metrics
 from dame.service.problems import MEDIA_TYPE, STATUS, Problem
@@ -26,6 +28,7 @@ from dame.service.schedule import Schedule, seconds
 from dame.service.settings import Settings
 from dame.service.studies import Studies, Study
 
+P = ParamSpec("P")
 MOST_ROUNDS = 64
 OCTETS = "application/octet-stream"
 OURS = ("unknown-study", "forbidden")
@@ -50,15 +53,30 @@ def refusals(*reasons: str) -> dict[int | str, dict[str, Any]]:
     return {
         status: {
             "description": f"Refused, such as: {reason}",
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
+            "content": {MEDIA_TYPE: {"schema": _reference(models.ProblemDocument)}},
         }
         for status, reason in listed.items()
     }
 
 
-def answers(model: type, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of a good answer."""
-    return {status: {"model": model}}
+def answering(
+    method: Callable[..., Any], path: str, *reasons: str, status: int = 200
+) -> Callable[[Callable[P, BaseModel]], Callable[P, Response]]:
+    """Makes a function a route. The model that it returns is what is sent, and what is described.
+
+    FastAPI reads the description off the annotation. It would make the text of the answer, too, but in another thread
+    and after another look at every field.
+    """
+
+    def routed(function: Callable[P, BaseModel]) -> Callable[P, Response]:
+        @wraps(function)
+        def answer(*given: P.args, **named: P.kwargs) -> Response:
+            return Response(function(*given, **named).model_dump_json(), status, media_type="application/json")
+
+        method(path, status_code=status, responses=refusals(*reasons))(answer)
+        return answer
+
+    return routed
 
 
 _key = HTTPBearer(auto_error=False, scheme_name="key", description="The administrator's key of a study.")
@@ -76,30 +94,27 @@ def public_router(rooms: Rooms) -> APIRouter:
     """What everybody may ask."""
     router = APIRouter()
 
-    @router.get("/health", responses={**answers(models.Health), **refusals()})
-    def health() -> Response:
+    @answering(router.get, "/health")
+    def health() -> models.HealthDocument:
         with rooms.database.reading() as connection:
             connection.execute(text("SELECT 1"))
-        return JSONResponse({"status": "ok", "database": rooms.database.dialect, "version": dame.__version__})
+        return models.HealthDocument(status="ok", database=rooms.database.dialect, version=dame.__version__)
 
     @router.get("/metrics", response_class=PlainTextResponse, responses=refusals())
     async def metrics() -> Response:
         return Response(rooms.metrics.text(), media_type=TYPE)
 
-    @router.get("/api/v1/studies", responses={**answers(models.Listed), **refusals()})
-    def studies() -> Response:
-        return JSONResponse({"studies": rooms.studies.listed()})
+    @answering(router.get, "/api/v1/studies")
+    def studies() -> models.ListedDocument:
+        return listed_document(rooms.database)
 
-    @router.get("/api/v1/studies/{study}", responses={**answers(models.PublicStudy), **refusals("unknown-study")})
-    def study(study: Name) -> Response:
-        return JSONResponse(public_document(rooms.database, rooms.studies.get(study)))
+    @answering(router.get, "/api/v1/studies/{study}", "unknown-study")
+    def study(study: Name) -> models.PublicStudyDocument:
+        return public_document(rooms.database, rooms.studies.get(study))
 
-    @router.get(
-        "/api/v1/studies/{study}/rounds/{round}/question",
-        responses={**answers(models.AskedQuestion), **refusals("unknown-study", "too-early", "too-late")},
-    )
-    def question(study: Name, round: Index) -> Response:
-        return JSONResponse(rooms.rounds.question(rooms.studies.get(study), round).to_json())
+    @answering(router.get, "/api/v1/studies/{study}/rounds/{round}/question", "unknown-study", "too-early", "too-late")
+    def question(study: Name, round: Index) -> models.AskedDocument:
+        return asked_document(rooms.rounds.question(rooms.studies.get(study), round))
 
     return router
 
@@ -113,45 +128,44 @@ def administrator_router(rooms: Rooms) -> APIRouter:
 
 
 def _add_study_routes(router: APIRouter, rooms: Rooms) -> None:
-    @router.post("", status_code=201, responses={**answers(models.Created, 201), **refusals("forbidden", "conflict")})
-    def create(wanted: models.NewStudy, key: Key) -> Response:
+    @answering(router.post, "", "forbidden", "conflict", status=201)
+    def create(wanted: models.NewStudy, key: Key) -> models.CreatedDocument:
         _check_operator(rooms.settings, key)
         schedule = Schedule(counts=wanted.close_at_count, deadlines=_deadlines(wanted.deadlines))
         created = rooms.studies.create(wanted.plan, wanted.title, schedule)
         rooms.log.event("study-created", study=created.study.study)
-        document = {
-            "study": created.study.study,
-            "administrator_key": created.administrator_key,
-            "public_key": created.study.public_key,
-            "plan_id": created.study.plan_id,
-        }
-        return JSONResponse(document, 201)
+        return models.CreatedDocument(
+            study=created.study.study,
+            administrator_key=created.administrator_key,
+            public_key=created.study.public_key,
+            plan_id=created.study.plan_id,
+        )
 
-    @router.post("/{study}/invitations", responses={**answers(models.Invitations), **refusals(*OURS)})
-    def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> Response:
+    @answering(router.post, "/{study}/invitations", *OURS)
+    def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> models.InvitationsDocument:
         found = rooms.studies.administered(study, secret_of(key))
         tokens = rooms.studies.invite(found, wanted.count)
         rooms.log.event("invited", study=found.study, count=len(tokens))
         base = (rooms.settings.public_url or str(request.base_url)).rstrip("/")
-        listed = [{"token": token, "link": link(base, found, token)} for token in tokens]
-        return JSONResponse({"study": found.study, "key": found.public_key, "invitations": listed})
+        listed = [models.InvitationDocument(token=token, link=link(base, found, token)) for token in tokens]
+        return models.InvitationsDocument(study=found.study, key=found.public_key, invitations=listed)
 
-    @router.get("/{study}/status", responses={**answers(models.Status), **refusals(*OURS)})
-    def status(study: Name, key: Key) -> Response:
-        return JSONResponse(status_document(rooms.database, rooms.studies.administered(study, secret_of(key))))
+    @answering(router.get, "/{study}/status", *OURS)
+    def status(study: Name, key: Key) -> models.StatusDocument:
+        return status_document(rooms.database, rooms.studies.administered(study, secret_of(key)))
 
-    @router.get("/{study}/result", responses={**answers(models.Result), **refusals(*OURS, "not-finished")})
-    def result(study: Name, key: Key) -> Response:
-        return JSONResponse(result_document(rooms.studies.administered(study, secret_of(key))))
+    @answering(router.get, "/{study}/result", *OURS, "not-finished")
+    def result(study: Name, key: Key) -> models.ResultDocument:
+        return result_document(rooms.studies.administered(study, secret_of(key)))
 
 
 def _add_round_routes(router: APIRouter, rooms: Rooms) -> None:
-    @router.post("/{study}/rounds/{round}/close", responses={**answers(models.Status), **refusals(*OURS, "too-early")})
-    def close(study: Name, round: Index, key: Key) -> Response:
+    @answering(router.post, "/{study}/rounds/{round}/close", *OURS, "too-early")
+    def close(study: Name, round: Index, key: Key) -> models.StatusDocument:
         found = rooms.studies.administered(study, secret_of(key))
         rooms.rounds.close(found, round)
         rooms.log.event("round-closed", study=found.study, round=round)
-        return JSONResponse(status_document(rooms.database, rooms.studies.get(found.study)))
+        return status_document(rooms.database, rooms.studies.get(found.study))
 
     @router.get(
         "/{study}/rounds/{round}/reports",
@@ -198,7 +212,7 @@ def upload_paths() -> Mapping[str, Any]:
         "parameters": [study],
         "requestBody": {"required": True, "content": {OCTETS: {"schema": {"type": "string", "format": "binary"}}}},
         "responses": {
-            "200": _json({"type": "object", "required": ["accepted"], "properties": {"accepted": {"const": True}}}),
+            "200": _json(models.AcceptedDocument),
             **{str(status): answer for status, answer in reasons.items()},
         },
     }
@@ -210,14 +224,13 @@ def upload_paths() -> Mapping[str, Any]:
     }
     listed = {"type": "array", "maxItems": 1000, "items": entry}
     body = {"type": "object", "required": ["reports"], "properties": {"reports": listed}, "additionalProperties": False}
-    results = {"type": "array", "items": {"type": "string"}}
     batch = {
         "summary": "Upload many reports, each with its own token",
         "operationId": "upload_batch",
         "parameters": [study],
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {
-            "200": _json({"type": "object", "required": ["results"], "properties": {"results": results}}),
+            "200": _json(models.VerdictsDocument),
             **{str(status): answer for status, answer in refusals("unknown-study", "oversized").items()},
         },
     }
@@ -225,5 +238,15 @@ def upload_paths() -> Mapping[str, Any]:
     return {base: {"post": single}, f"{base}/batch": {"post": batch}}
 
 
-def _json(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": "Accepted", "content": {"application/json": {"schema": schema}}}
+def upload_schemas() -> Mapping[str, Any]:
+    """The OpenAPI description of answers that no function of a route returns: to uploads, and refusals."""
+    told = (models.AcceptedDocument, models.VerdictsDocument, models.ProblemDocument)
+    return {model.__name__: model.model_json_schema() for model in told}
+
+
+def _json(model: type[BaseModel]) -> dict[str, Any]:
+    return {"description": "Accepted", "content": {"application/json": {"schema": _reference(model)}}}
+
+
+def _reference(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}
