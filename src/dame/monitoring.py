@@ -37,14 +37,6 @@ class VoteHistogram:
     standard_error: float
     chosen: tuple[float, float]
 
-    def to_json(self) -> dict[str, object]:
-        """The histogram as a JSON object."""
-        return {
-            "edges": list(self.edges),
-            "shares": list(self.shares),
-            "standard_error": self.standard_error,
-            "chosen": list(self.chosen),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +47,6 @@ class WatchedRange:
     low: float
     high: float
 
-    def to_json(self) -> dict[str, object]:
-        """The range as a JSON object."""
-        return {"centre": self.centre, "low": self.low, "high": self.high}
 
 
 def vote_histogram(plan: Plan, votes: Tally) -> VoteHistogram | None:

@@ -15,6 +15,7 @@ from dame.client.signed import participant_name
 from dame.device.assignment import slot_of
 from dame.device.questions import Question, question_from_json
 from dame.service.settings import Settings
+from tests.service.contract import Reader
 
 SURVEYED = "adaptive, with a survey of sizes"
 VARYING = "adaptive, under between-user variation"
@@ -44,16 +45,18 @@ def answer_of(question: Question, hours: float = 7.5, records: int = 400) -> byt
 
 @dataclass
 class Live:
-    """A running service, and a client to ask it."""
+    """A running service, and a client to ask it, which compares every answer with its description."""
 
     base: str
     app: FastAPI
     log: io.StringIO
     settings: Settings
     http: httpx.Client = field(init=False)
+    reader: Reader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.base, timeout=30)
+        self.reader = Reader(self.app)
+        self.http = httpx.Client(base_url=self.base, timeout=30, event_hooks={"response": [self.reader.read]})
 
     def create(self, study: str = "sleep", protocol: str = "paper", **more: object) -> Run:
         """A new study on this service."""

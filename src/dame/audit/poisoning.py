@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,7 +279,7 @@ def _near(plan: Plan, theta: float) -> Plan:
     if lens is first.lens:
         return plan
     try:
-        channel = replace(first.channel, bins=lens.bins)  # type: ignore[call-arg]
+        channel = replace(cast(Any, first.channel), bins=lens.bins)
     except InvalidInput:  # its chances depend on how many bins there are
         return plan
     return replace(plan, rounds=(replace(first, lens=lens, channel=channel), *rest))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from http import HTTPStatus
 
-import msgspec
+from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Send
 
 from dame.errors import DameError
 from dame.service.database import Unavailable
+from dame.service.models import ProblemDocument
 from dame.service.problems import MEDIA_TYPE, Problem
-
-_encode = msgspec.json.Encoder().encode
 
 
 def problem_of(error: Exception) -> Problem:
@@ -31,7 +30,16 @@ def problem_of(error: Exception) -> Problem:
 def problem_response(problem: Problem) -> Response:
     """A problem as an answer."""
     headers = {"Retry-After": "2"} if problem.reason in ("unavailable", "rate-limited") else None
-    return Response(_encode(problem.to_json()), problem.status, headers, MEDIA_TYPE)
+    document = ProblemDocument(
+        type="about:blank",
+        title=HTTPStatus(problem.status).phrase,
+        status=problem.status,
+        detail=problem.detail,
+        reason=problem.reason,
+        why=problem.why,
+        opens_after=problem.opens_after,
+    )
+    return Response(encoded(document), problem.status, headers, MEDIA_TYPE)
 
 
 async def send_problem(send: Send, problem: Problem) -> None:
@@ -48,6 +56,6 @@ async def send_json(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def encoded(document: Mapping[str, object]) -> bytes:
-    """A JSON text."""
-    return _encode(document)
+def encoded(document: BaseModel) -> bytes:
+    """A document as a JSON text; what it leaves open is not in it."""
+    return document.model_dump_json(exclude_none=True).encode()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, ParamSpec
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel
 from sqlalchemy import text
 
 import dame
@@ -17,7 +19,7 @@ from dame.device.questions import MOST_ROUNDS, question_id
 from dame.device.reports import report_bytes
 from dame.service import auth, models
 from dame.service.database import Database
-from dame.service.documents import public_document, result_document, status_document
+from dame.service.documents import asked_document, listed_document, public_document, result_document, status_document
 from dame.service.logs import Log
 from dame.service.metrics import TYPE, Metrics
 from dame.service.problems import MEDIA_TYPE, STATUS, Problem
@@ -26,6 +28,7 @@ from dame.service.schedule import Schedule, seconds
 from dame.service.settings import Settings
 from dame.service.studies import Studies, Study
 
+P = ParamSpec("P")
 OCTETS = "application/octet-stream"
 OURS = ("unknown-study", "forbidden")
 """How every call for an administrator may be refused."""
@@ -49,15 +52,30 @@ def refusals(*reasons: str) -> dict[int | str, dict[str, Any]]:
     return {
         status: {
             "description": f"Refused, such as: {reason}",
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
+            "content": {MEDIA_TYPE: {"schema": _reference(models.ProblemDocument)}},
         }
         for status, reason in listed.items()
     }
 
 
-def good_answer(model: type, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of a good answer."""
-    return {status: {"model": model}}
+def answering(
+    method: Callable[..., Any], path: str, *reasons: str, status: int = 200
+) -> Callable[[Callable[P, BaseModel]], Callable[P, Response]]:
+    """Makes a function a route. The model that it returns is what is sent, and what is described.
+
+    FastAPI reads the description off the annotation. It would make the text of the answer, too, but in another thread
+    and after another look at every field.
+    """
+
+    def routed(function: Callable[P, BaseModel]) -> Callable[P, Response]:
+        @wraps(function)
+        def answer(*given: P.args, **named: P.kwargs) -> Response:
+            return Response(function(*given, **named).model_dump_json(), status, media_type="application/json")
+
+        method(path, status_code=status, responses=refusals(*reasons))(answer)
+        return answer
+
+    return routed
 
 
 _key = HTTPBearer(auto_error=False, scheme_name="key", description="The administrator's key of a study.")
@@ -76,30 +94,27 @@ def public_router(services: Services) -> APIRouter:
     """What everybody may ask."""
     router = APIRouter()
 
-    @router.get("/health", responses={**good_answer(models.Health), **refusals()})
-    def health() -> Response:
+    @answering(router.get, "/health")
+    def health() -> models.HealthDocument:
         with services.database.reading() as connection:
             connection.execute(text("SELECT 1"))
-        return JSONResponse({"status": "ok", "database": services.database.dialect, "version": dame.__version__})
+        return models.HealthDocument(status="ok", database=services.database.dialect, version=dame.__version__)
 
     @router.get("/metrics", response_class=PlainTextResponse, responses=refusals())
     async def metrics() -> Response:
         return Response(services.metrics.text(), media_type=TYPE)
 
-    @router.get("/api/v1/studies", responses={**good_answer(models.Listed), **refusals()})
-    def studies() -> Response:
-        return JSONResponse({"studies": services.studies.listed()})
+    @answering(router.get, "/api/v1/studies")
+    def studies() -> models.ListedDocument:
+        return listed_document(services.database)
 
-    @router.get("/api/v1/studies/{study}", responses={**good_answer(models.PublicStudy), **refusals("unknown-study")})
-    def study(study: Name) -> Response:
-        return JSONResponse(public_document(services.database, services.studies.get(study)))
+    @answering(router.get, "/api/v1/studies/{study}", "unknown-study")
+    def study(study: Name) -> models.PublicStudyDocument:
+        return public_document(services.database, services.studies.get(study))
 
-    @router.get(
-        "/api/v1/studies/{study}/rounds/{slot}/question",
-        responses={**good_answer(models.AskedQuestion), **refusals("unknown-study", "too-early", "too-late")},
-    )
-    def question(study: Name, slot: Index) -> Response:
-        return JSONResponse(services.rounds.question(services.studies.get(study), slot).to_json())
+    @answering(router.get, "/api/v1/studies/{study}/rounds/{slot}/question", "unknown-study", "too-early", "too-late")
+    def question(study: Name, slot: Index) -> models.AskedDocument:
+        return asked_document(services.rounds.question(services.studies.get(study), slot))
 
     return router
 
@@ -113,57 +128,49 @@ def administrator_router(services: Services) -> APIRouter:
 
 
 def _add_study_routes(router: APIRouter, services: Services) -> None:
-    @router.post(
-        "", status_code=201, responses={**good_answer(models.Created, 201), **refusals("forbidden", "conflict")}
-    )
-    def create(wanted: models.NewStudy, key: Key) -> Response:
+    @answering(router.post, "", "forbidden", "conflict", status=201)
+    def create(wanted: models.NewStudy, key: Key) -> models.CreatedDocument:
         _check_operator(services.settings, key)
         schedule = Schedule(counts=wanted.close_at_count, deadlines=_deadlines(wanted.deadlines))
         created = services.studies.create(wanted.plan, wanted.title, schedule)
         services.log.event("study-created", study=created.study.study)
-        document = {
-            "study": created.study.study,
-            "administrator_key": created.administrator_key,
-            "public_key": created.study.public_key,
-            "plan_id": created.study.plan_id,
-        }
-        return JSONResponse(document, 201)
+        return models.CreatedDocument(
+            study=created.study.study,
+            administrator_key=created.administrator_key,
+            public_key=created.study.public_key,
+            plan_id=created.study.plan_id,
+        )
 
-    @router.post("/{study}/invitations", responses={**good_answer(models.Invitations), **refusals(*OURS)})
-    def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> Response:
+    @answering(router.post, "/{study}/invitations", *OURS)
+    def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> models.InvitationsDocument:
         found = services.studies.administered(study, secret_of(key))
         tokens = services.studies.invite(found, wanted.count)
         services.log.event("invited", study=found.study, count=len(tokens))
         base = (services.settings.public_url or str(request.base_url)).rstrip("/")
-        listed = [{"token": token, "link": link(base, found, token)} for token in tokens]
-        return JSONResponse({"study": found.study, "key": found.public_key, "invitations": listed})
+        listed = [models.InvitationDocument(token=token, link=link(base, found, token)) for token in tokens]
+        return models.InvitationsDocument(study=found.study, key=found.public_key, invitations=listed)
 
-    @router.get("/{study}/status", responses={**good_answer(models.Status), **refusals(*OURS)})
-    def status(study: Name, key: Key) -> Response:
-        return JSONResponse(status_document(services.database, services.studies.administered(study, secret_of(key))))
+    @answering(router.get, "/{study}/status", *OURS)
+    def status(study: Name, key: Key) -> models.StatusDocument:
+        return status_document(services.database, services.studies.administered(study, secret_of(key)))
 
-    @router.get("/{study}/result", responses={**good_answer(models.Result), **refusals(*OURS, "not-finished")})
-    def result(study: Name, key: Key) -> Response:
-        return JSONResponse(result_document(services.studies.administered(study, secret_of(key))))
+    @answering(router.get, "/{study}/result", *OURS, "not-finished")
+    def result(study: Name, key: Key) -> models.ResultDocument:
+        return result_document(services.studies.administered(study, secret_of(key)))
 
 
 def _add_round_routes(router: APIRouter, services: Services) -> None:
-    @router.post(
-        "/{study}/rounds/{slot}/close", responses={**good_answer(models.Status), **refusals(*OURS, "too-early")}
-    )
-    def close(study: Name, slot: Index, key: Key) -> Response:
+    @answering(router.post, "/{study}/rounds/{slot}/close", *OURS, "too-early")
+    def close(study: Name, slot: Index, key: Key) -> models.StatusDocument:
         found = services.studies.administered(study, secret_of(key))
         services.rounds.close(found, slot)
         services.log.event("round-closed", study=found.study, round=slot)
-        return JSONResponse(status_document(services.database, services.studies.get(found.study)))
+        return status_document(services.database, services.studies.get(found.study))
 
-    @router.get(
-        "/{study}/rounds/{slot}/tally",
-        responses={**good_answer(models.TallyDocument), **refusals(*OURS, "not-finished")},
-    )
-    def tally(study: Name, slot: Index, key: Key) -> Response:
+    @answering(router.get, "/{study}/rounds/{slot}/tally", *OURS, "not-finished")
+    def tally(study: Name, slot: Index, key: Key) -> models.TallyDocument:
         found = services.studies.administered(study, secret_of(key))
-        return JSONResponse(services.rounds.tally(found, slot).to_json())
+        return models.TallyDocument.model_validate(services.rounds.tally(found, slot).to_json())
 
     @router.get(
         "/{study}/rounds/{slot}/reports",
@@ -210,7 +217,7 @@ def upload_paths() -> Mapping[str, Any]:
         "parameters": [study],
         "requestBody": {"required": True, "content": {OCTETS: {"schema": {"type": "string", "format": "binary"}}}},
         "responses": {
-            "200": _json({"type": "object", "required": ["accepted"], "properties": {"accepted": {"const": True}}}),
+            "200": _json(models.AcceptedDocument),
             **{str(status): answer for status, answer in reasons.items()},
         },
     }
@@ -222,14 +229,13 @@ def upload_paths() -> Mapping[str, Any]:
     }
     listed = {"type": "array", "maxItems": 1000, "items": entry}
     body = {"type": "object", "required": ["reports"], "properties": {"reports": listed}, "additionalProperties": False}
-    results = {"type": "array", "items": {"type": "string"}}
     batch = {
         "summary": "Upload many reports, each with its own token",
         "operationId": "upload_batch",
         "parameters": [study],
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {
-            "200": _json({"type": "object", "required": ["results"], "properties": {"results": results}}),
+            "200": _json(models.VerdictsDocument),
             **{str(status): answer for status, answer in refusals("unknown-study", "oversized").items()},
         },
     }
@@ -237,5 +243,15 @@ def upload_paths() -> Mapping[str, Any]:
     return {base: {"post": single}, f"{base}/batch": {"post": batch}}
 
 
-def _json(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": "Accepted", "content": {"application/json": {"schema": schema}}}
+def upload_schemas() -> Mapping[str, Any]:
+    """The OpenAPI description of answers that no function of a route returns: to uploads, and refusals."""
+    told = (models.AcceptedDocument, models.VerdictsDocument, models.ProblemDocument)
+    return {model.__name__: model.model_json_schema() for model in told}
+
+
+def _json(model: type[BaseModel]) -> dict[str, Any]:
+    return {"description": "Accepted", "content": {"application/json": {"schema": _reference(model)}}}
+
+
+def _reference(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}

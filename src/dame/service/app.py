@@ -24,7 +24,6 @@ from dame.service.guard import Guard
 from dame.service.ingest import routes
 from dame.service.logs import Log
 from dame.service.metrics import Metrics
-from dame.service.models import ProblemDocument
 from dame.service.pages import page_routes
 from dame.service.problems import Problem
 from dame.service.rounds import Rounds
@@ -137,7 +136,7 @@ def _describe_uploads(app: FastAPI) -> None:
             document = described()
             document["paths"].update(api.upload_paths())
             parts = document["components"]
-            parts["schemas"]["ProblemDocument"] = ProblemDocument.model_json_schema()
+            parts["schemas"].update(api.upload_schemas())
             parts["securitySchemes"]["token"] = {"type": "http", "scheme": "bearer"}
             app.openapi_schema = document
         return app.openapi_schema

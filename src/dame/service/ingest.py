@@ -10,12 +10,13 @@ from dame.service import auth
 from dame.service.answers import encoded, problem_of, send_json, send_problem
 from dame.service.group_commit import GroupCommit
 from dame.service.limits import whole_body
+from dame.service.models import AcceptedDocument, VerdictsDocument
 from dame.service.problems import Problem
 from dame.service.settings import BATCH_BYTES, REPORT_BYTES
 from dame.service.uploads import UNKNOWN_STUDY, Upload
 
 MOST_IN_BATCH = 1000
-_ACCEPTED = b'{"accepted":true}'
+_ACCEPTED = encoded(AcceptedDocument(accepted=True))
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -72,7 +73,7 @@ class BatchUpload:
             await send_problem(send, refusal)
             return
         results = ["accepted" if refusal is None else refusal.reason for refusal in verdicts]
-        await send_json(send, encoded({"results": results}))
+        await send_json(send, encoded(VerdictsDocument(results=results)))
 
 
 def routes(commits: GroupCommit) -> list[Route]:

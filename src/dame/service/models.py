@@ -1,8 +1,8 @@
-"""The shapes of requests and answers, as the OpenAPI description shows them."""
+"""The shapes of requests and answers. Answers are made from these models, and the OpenAPI description is too."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
@@ -11,13 +11,13 @@ from dame.service.studies import MOST_INVITATIONS
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
 
 
-class Wanted(BaseModel):
-    """A request: nothing that is not described."""
+class Exact(BaseModel):
+    """A request or an answer: nothing that is not described, and no number that JSON does not have."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class NewStudy(Wanted):
+class NewStudy(Exact):
     """A plan (as `dame plan --out` writes it), and when its rounds close by themselves."""
 
     plan: dict[str, Any]
@@ -26,13 +26,13 @@ class NewStudy(Wanted):
     deadlines: list[StrictStr | None] | None = None
 
 
-class Invite(Wanted):
+class Invite(Exact):
     """How many people to invite."""
 
     count: Annotated[StrictInt, Field(ge=1, le=MOST_INVITATIONS)]
 
 
-class Created(BaseModel):
+class CreatedDocument(Exact):
     """A new study; the administrator's key is told here and never again."""
 
     study: str
@@ -41,14 +41,14 @@ class Created(BaseModel):
     plan_id: Hex
 
 
-class InvitationDocument(BaseModel):
+class InvitationDocument(Exact):
     """What one participant gets."""
 
     token: Hex
     link: str
 
 
-class Invitations(BaseModel):
+class InvitationsDocument(Exact):
     """Tokens and links of new participants."""
 
     study: str
@@ -56,7 +56,7 @@ class Invitations(BaseModel):
     invitations: list[InvitationDocument]
 
 
-class ListedStudy(BaseModel):
+class ListedStudyDocument(Exact):
     """A study in the list of all."""
 
     study: str
@@ -64,13 +64,13 @@ class ListedStudy(BaseModel):
     state: str
 
 
-class Listed(BaseModel):
+class ListedDocument(Exact):
     """All studies of this server."""
 
-    studies: list[ListedStudy]
+    studies: list[ListedStudyDocument]
 
 
-class PublicRound(BaseModel):
+class PublicRoundDocument(Exact):
     """A round as everybody may see it; `slot` is its place in addresses, `round` that among those of its target."""
 
     slot: int
@@ -82,7 +82,7 @@ class PublicRound(BaseModel):
     deadline: str | None
 
 
-class PublicStudy(ListedStudy):
+class PublicStudyDocument(ListedStudyDocument):
     """A study as everybody may see it."""
 
     plan: dict[str, Any]
@@ -93,10 +93,10 @@ class PublicStudy(ListedStudy):
     bounds: list[float]
     current_round: int | None
     shares: list[float]
-    rounds: list[PublicRound]
+    rounds: list[PublicRoundDocument]
 
 
-class AskedQuestion(BaseModel):
+class AskedDocument(Exact):
     """The question of an open round; the signature is over the plan's identity and the canonical text."""
 
     question: dict[str, Any]
@@ -106,7 +106,7 @@ class AskedQuestion(BaseModel):
     canonical: str
 
 
-class TallyDocument(BaseModel):
+class TallyDocument(Exact):
     """The tally of a closed round: the question that was asked, and for each window the reports and their sums."""
 
     question: dict[str, Any]
@@ -114,7 +114,7 @@ class TallyDocument(BaseModel):
     sums: list[list[int]]
 
 
-class Histogram(BaseModel):
+class HistogramDocument(Exact):
     """Debiased votes, in the study's units."""
 
     edges: list[float]
@@ -123,7 +123,7 @@ class Histogram(BaseModel):
     chosen: list[float]
 
 
-class WindowDocument(BaseModel):
+class WindowDocument(Exact):
     """What a round looks at, in the study's units, for a person of the mean weight."""
 
     centre: float
@@ -131,7 +131,7 @@ class WindowDocument(BaseModel):
     high: float
 
 
-class RoundStatus(PublicRound):
+class RoundStatusDocument(PublicRoundDocument):
     """A round as its administrator sees it."""
 
     expected: int
@@ -140,23 +140,24 @@ class RoundStatus(PublicRound):
     opened_at: str | None
     closed_at: str | None
     close_at_count: int | None
-    histogram: Histogram | None
+    histogram: HistogramDocument | None
     window: WindowDocument | None
 
 
-class Result(BaseModel):
+class ResultDocument(Exact):
     """The estimate of a finished study."""
 
     estimate: float
     standard_error: float
     interval: list[float]
     level: float
+    weights: str
     users: list[int]
     failure_probability: float
     notes: list[str]
 
 
-class Status(ListedStudy):
+class StatusDocument(ListedStudyDocument):
     """A study as its administrator sees it."""
 
     protocol: str
@@ -165,13 +166,13 @@ class Status(ListedStudy):
     users_planned: int
     invited: int
     current_round: int | None
-    rounds: list[RoundStatus]
+    rounds: list[RoundStatusDocument]
     rejected: dict[str, int]
-    estimate: Result | None
+    estimate: ResultDocument | None
     shift_by_1_percent: float
 
 
-class Health(BaseModel):
+class HealthDocument(Exact):
     """Whether the server and its database work."""
 
     status: str
@@ -179,13 +180,25 @@ class Health(BaseModel):
     version: str
 
 
-class ProblemDocument(BaseModel):
-    """Every refusal."""
+class AcceptedDocument(Exact):
+    """A report that is stored."""
 
-    model_config = ConfigDict(extra="allow")
+    accepted: Literal[True]
+
+
+class VerdictsDocument(Exact):
+    """What became of each report of a batch: `accepted`, or the reason why not."""
+
+    results: list[str]
+
+
+class ProblemDocument(Exact):
+    """Every refusal; `why` and `opens_after` are there where they help."""
 
     type: str
     title: str
     status: int
     detail: str
     reason: str
+    why: str | None = None
+    opens_after: str | None = None

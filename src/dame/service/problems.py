@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from http import HTTPStatus
 
 from dame.errors import DameError
 
@@ -41,22 +40,15 @@ COUNTED = (
 
 
 class Problem(DameError):
-    """A request that is refused: the reason in one word, the detail in one sentence, and what else may help."""
+    """A request that is refused: the reason in one word, the detail in one sentence, and what else may help.
 
-    def __init__(self, reason: str, detail: str, **extra: object) -> None:
+    `why` is what is wrong with a report, in one word; `opens_after` is the time from which to ask again.
+    """
+
+    def __init__(self, reason: str, detail: str, *, why: str | None = None, opens_after: str | None = None) -> None:
         self.reason = reason
         self.status = STATUS[reason]
         self.detail = detail
-        self.extra = extra
+        self.why = why
+        self.opens_after = opens_after
         super().__init__(detail)
-
-    def to_json(self) -> dict[str, object]:
-        """The body of the answer."""
-        return {
-            "type": "about:blank",
-            "title": HTTPStatus(self.status).phrase,
-            "status": self.status,
-            "detail": self.detail,
-            "reason": self.reason,
-            **self.extra,
-        }

@@ -58,16 +58,6 @@ class SignedQuestion:
     plan_id: str
     signature: str
 
-    def to_json(self) -> dict[str, object]:
-        """What a device is told."""
-        return {
-            "question": self.document,
-            "question_id": self.question_id,
-            "plan_id": self.plan_id,
-            "signature": self.signature,
-            "canonical": self.canonical,
-        }
-
 
 class Rounds:
     """The rounds of all studies of one database."""

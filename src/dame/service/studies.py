@@ -133,19 +133,6 @@ class Studies:
         with self._database.reading() as connection:
             return _study(connection, name)
 
-    def listed(self) -> list[dict[str, object]]:
-        """Name, title and state of every study, the oldest first."""
-        query = (
-            "SELECT study, title, EXISTS (SELECT 1 FROM rounds r WHERE r.study_id = s.id AND r.state <> 'closed')"
-            " AS running FROM studies s ORDER BY id"
-        )
-        with self._database.reading() as connection:
-            rows = connection.execute(text(query)).mappings().all()
-        return [
-            {"study": row["study"], "title": row["title"], "state": "running" if row["running"] else "finished"}
-            for row in rows
-        ]
-
     def administered(self, name: str, key: str) -> Study:
         """The study of that name, for whoever holds its administrator's key."""
         study = self.get(name)

@@ -1,0 +1,119 @@
+"""What the service sends is what it describes: every answer has the keys of its model, none missing and none more.
+
+The answers in all other tests are compared, too (`Live`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+import dame
+from dame.service.problems import MEDIA_TYPE
+from dame.service.settings import Settings
+from tests.service.conftest import live_server
+from tests.service.contract import DOCUMENTS, JSON
+from tests.service.studies import Live, Run, answer_of, plan_document
+
+NO_DOCUMENTS = {"/metrics", "/api/v1/studies/{study}/rounds/{round}/reports"}
+HELP = {"why", "opens_after"}
+"""What only some refusals tell."""
+PEOPLE = 60
+
+
+@pytest.fixture
+def live(tmp_path: Path):
+    with live_server(Settings(database=str(tmp_path / "d.sqlite"), port=0, rate_limit=0, refusal_limit=0)) as server:
+        yield server
+
+
+def look(study: Run, rounds: int) -> None:
+    """Asks for everything that can be asked about a study."""
+    http = study.live.http
+    study.public()
+    study.status()
+    for path in ("/health", "/metrics", "/api/v1/studies", f"{study.base}/result"):
+        http.get(path, headers=study.secret)
+    for index in range(rounds):
+        http.get(f"{study.base}/rounds/{index}/question")
+        http.get(f"{study.base}/rounds/{index}/reports", headers=study.secret)
+
+
+def run_through(study: Run) -> None:
+    """A study from its first question to its estimate, with a look at every state, and refusals of reports."""
+    rounds = len(study.public()["rounds"])
+    tokens = study.by_round(study.invite(PEOPLE))
+    for index in range(rounds):
+        look(study, rounds)
+        report = answer_of(study.question(index))
+        assert study.upload(tokens[index][0], report + b"x").json()["why"] == "length"
+        assert study.upload(tokens[index][0], report).json() == {"accepted": True}
+        study.batch([(token, report) for token in tokens[index]])
+        look(study, rounds)
+        study.close(index)
+    look(study, rounds)
+    assert study.status()["state"] == "finished"
+    assert study.upload(tokens[0][0], b"another").json()["reason"] == "conflict"
+
+
+def refused(study: Run) -> None:
+    """Requests that are refused, for reasons that are not met on the way."""
+    http = study.live.http
+    assert http.get(f"{study.base}/status", headers={"Authorization": "Bearer x"}).json()["reason"] == "forbidden"
+    assert http.get("/api/v1/studies/nobody").json()["reason"] == "unknown-study"
+    assert http.get("/nowhere").json()["reason"] == "unknown-page"
+    assert http.delete("/health").json()["reason"] == "wrong-method"
+    again = http.post("/api/v1/studies", json={"plan": plan_document(study.study, "one-bit")})
+    assert again.json()["reason"] == "conflict"
+    assert http.post("/api/v1/studies", json={"plan": {}}).json()["reason"] == "invalid"
+    assert study.upload("00", b"x").json()["reason"] == "unknown-token"
+    assert study.upload("00", bytes(2**20)).json()["reason"] == "oversized"
+
+
+def test_every_field_of_every_answer_is_met(live: Live) -> None:
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + 3600))
+    run_through(live.create("votes", "paper", close_at_count=[10_000, None], deadlines=[moment, None]))
+    run_through(live.create("bits", "one-bit"))
+    refused(live.create("refused", "one-bit"))
+    described = {(name, field) for name, model in DOCUMENTS.items() for field in model.model_fields}
+    assert live.reader.filled == described
+
+
+def test_the_description_leaves_nothing_open(live: Live) -> None:
+    description = live.http.get("/openapi.json").json()
+    schemas = description["components"]["schemas"]
+    for name in DOCUMENTS:
+        assert schemas[name]["additionalProperties"] is False, name
+        sometimes = HELP if name == "ProblemDocument" else set()
+        assert set(schemas[name]["required"]) == schemas[name]["properties"].keys() - sometimes, name
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if not status.startswith("2"):
+                    assert answer["content"][MEDIA_TYPE]["schema"]["$ref"].endswith("/ProblemDocument"), path
+                elif path not in NO_DOCUMENTS:
+                    assert answer["content"][JSON]["schema"]["$ref"].rpartition("/")[2] in DOCUMENTS, path
+
+
+@pytest.mark.parametrize("path", ["/health", "/api/v1/studies/sleep", "/api/v1/studies/nobody"])
+def test_a_key_on_one_side_only_is_found(live: Live, path: str) -> None:
+    live.create()
+    sent = live.http.get(path)
+    document = sent.json()
+    first = next(iter(document))
+    for drifted in ({**document, "more": 1}, {key: value for key, value in document.items() if key != first}):
+        headers = {"content-type": sent.headers["content-type"]}
+        body = json.dumps(drifted).encode()
+        with pytest.raises(ValidationError):
+            live.reader.read(httpx.Response(sent.status_code, content=body, headers=headers, request=sent.request))
+
+
+def test_a_key_of_estimates_that_is_not_described_is_not_sent(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = dame.Estimate.to_json
+    monkeypatch.setattr(dame.Estimate, "to_json", lambda estimate: {**told(estimate), "more": 1})
+    assert live.create(protocol="one-bit").close(0).status_code == 500
