@@ -38,7 +38,6 @@ class VoteHistogram:
     chosen: tuple[float, float]
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedRange:
     """What a round looks at: from the lowest to the highest end of its windows, and the middle between the two."""
@@ -46,7 +45,6 @@ class WatchedRange:
     centre: float
     low: float
     high: float
-
 
 
 def vote_histogram(plan: Plan, votes: Tally) -> VoteHistogram | None:
