@@ -16,8 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dame.vectorised import FastWords, SecureWords, Words, count_reports, count_votes, discrete_laplace, packed_bits
-from dame.vectorised import vote_matrix as draw_votes
+from dame.vectorised.bernoulli import packed_bits
+from dame.vectorised.laplace import discrete_laplace
+from dame.vectorised.unary import count_reports, count_votes
+from dame.vectorised.unary import vote_matrix as draw_votes
+from dame.vectorised.words import FastWords, SecureWords, Words
 
 BINS = 64
 YES, NO = 2**63, int(2**64 / (1 + math.e))
@@ -122,7 +125,7 @@ def vote_jobs(users: int) -> Iterator[Job]:
 
 
 def laplace_jobs(scale: int, count: int, rng: np.random.Generator) -> Iterator[Job]:
-    """Discrete Laplace noise, against the same law from floats and against continuous noise."""
+    """Discrete Laplace noise, against the same distribution from floats and against continuous noise."""
     p = -math.expm1(-1 / scale)
     power = f"2^{scale.bit_length() - 1}" if scale > 10**6 else str(scale)
     for name, plain in (

@@ -32,15 +32,14 @@ import numpy as np
 
 import dame
 from benchmarks.coins import best_seconds
-from dame.device.questions import Vote
-from dame.device.randomisers import UnaryCode
-from dame.engines.answers import Asked
+from dame.device import Bins, Bits, Question, question_id
+from dame.engines.answers import Addressed
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
 from dame.engines.people import People
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
-from dame.engines.study import ReducedTable, play
+from dame.engines.study import ReducedTable, carry_out
 from dame.planning.codec import LEARN
 
 if TYPE_CHECKING:
@@ -212,7 +211,9 @@ def table_of(folder: Path, records: int, users: int) -> Path:
 
 def tally_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     """The tally of vote reports, every report and id checked, against the mere reading of their file."""
-    question = Vote(study="s", round=0, alpha=1.0, bins=64, width=2 / 64, code=UnaryCode.optimised(1.0))
+    question = Question(
+        study="s", round=0, alpha=1.0, lens=Bins(bins=64, width=2 / 64), channel=Bits.optimised(1.0, 64)
+    )
     count = int(arguments.reports)
     path = reports_of(arguments.folder, question, count)
     assert tally_files(question, [path]).check().tally.reports == count
@@ -220,15 +221,15 @@ def tally_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     yield time_figure(f"tally of {count:.0e} vote reports / DuckDB reads the file", ours, other, 2.0)
 
 
-def reports_of(folder: Path, question: Vote, count: int) -> Path:
+def reports_of(folder: Path, question: Question, count: int) -> Path:
     """A file of so many reports."""
-    path = folder / f"reports-{count}.parquet"
+    path = folder / f"reports-{count}-{question_id(question)[:8]}.parquet"
     if not path.exists():
         rng = np.random.default_rng(1)
         hashes = rng.integers(0, 2**64, size=count, dtype=np.uint64)
         sizes = rng.integers(1, 100, count)
         totals = rng.integers(-(2**30), 2**30, count)
-        write_reports(path, Asked(question=question), [People(hashes=hashes, sizes=sizes, totals=totals)])
+        write_reports(path, Addressed(question=question), [People(hashes=hashes, sizes=sizes, totals=totals)])
     return path
 
 
@@ -325,7 +326,7 @@ def tallies(table: ReducedTable) -> list[object]:
     survey = table.survey()
     known = {"users": survey.users, "sizes": survey.observed_sizes(), "bounds": (LOW, HIGH), "study": STUDY}
     plan = dame.plan(**known, alpha=1.0, between_sd=LEARN)
-    return [tally.to_json() for tally in play(plan, table, seed=1)[0].tallies]
+    return [tally.to_json() for tally in carry_out(plan, table, seed=1)[0].tallies]
 
 
 def time_figure(name: str, ours: float, other: float, most: float) -> Figure:

@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 import dame
-from dame.device import UnaryCode, Vote
+from dame.device import Bins, Bits, Question
 from dame.populations.population import USERS_AT_ONCE, Chunk, Population
-from dame.populations.simulation import play
+from dame.populations.simulation import simulate_once
 
 USERS = 10**6
 ALPHA = 22 / 35
@@ -44,7 +44,7 @@ def bare_numpy(rng: np.random.Generator) -> None:
 
 
 class DrawnUsers(Population):
-    """Users drawn one by one, as for laws that have no shortcut."""
+    """Users drawn one by one, as for distributions that have no shortcut."""
 
     truth = 0.2
 
@@ -78,15 +78,15 @@ def main() -> None:
     plan = dame.plan(users=USERS, alpha=ALPHA, sizes=sizes, protocol="paper")
     shortcut = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.2"))
     bare = fastest(lambda: bare_numpy(rng))
-    drawn = fastest(lambda: play(plan, DrawnUsers(), rng))
-    law = fastest(lambda: play(plan, shortcut, rng))
-    vote = Vote(study="s", round=0, alpha=1.0, bins=64, width=1 / 32, code=UnaryCode.optimised(1.0))
+    drawn = fastest(lambda: simulate_once(plan, DrawnUsers(), rng))
+    atoms = fastest(lambda: simulate_once(plan, shortcut, rng))
+    vote = Question(study="s", round=0, alpha=1.0, lens=Bins(bins=64, width=1 / 32), channel=Bits.optimised(1.0, 64))
     samples = [0.1] * 20
     scalar = fastest(lambda: [dame.device.answer(vote, samples) for _ in range(1000)]) / 1000
     print(f"bins of the vote: {plan.details['bins']}")
     print(f"numpy draws sizes and means of 1e6 users: {bare:.3f} s")
     print(f"one repetition of paper, users drawn:     {drawn:.3f} s, {drawn / bare:.2f} times numpy")
-    print(f"one repetition of paper, by the law:      {law:.3f} s, {law / bare:.2f} times numpy")
+    print(f"one repetition of paper, by distribution: {atoms:.3f} s, {atoms / bare:.2f} times numpy")
     print(
         f"peak memory of all this:                  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
     )
