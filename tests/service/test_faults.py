@@ -159,7 +159,7 @@ def test_a_server_that_died_while_closing_is_taken_over(desk: Desk, address: str
     study, uploads = prepared(desk, 20)
     assert not any(desk.uploads.accept(uploads).refusals)
     with desk.database.writing() as connection:  # what the first transaction of a close leaves behind
-        connection.execute(text("UPDATE rounds SET state = 'closing', closed_at = opened_at WHERE round = 0"))
+        connection.execute(text("UPDATE rounds SET state = 'closing', closed_at = opened_at WHERE slot = 0"))
     (token,) = tokens_of(desk, study, 0, 1)
     (late,) = desk.uploads.accept([Sent(study.study, token, uploads[0].report)]).refusals
     assert late is not None

@@ -19,11 +19,11 @@ from tests.service.studies import Live, answer_of, plan_document
 from tests.service.test_study_runs import wait_for
 
 READ = {
-    "question": "SELECT question FROM rounds WHERE round = 0 AND study_id = :id",
+    "question": "SELECT question FROM rounds WHERE slot = 0 AND study_id = :id",
     "plan": "SELECT plan FROM studies WHERE id = :id",
 }
 WRITE = {
-    "question": "UPDATE rounds SET question = :text WHERE round = 0 AND study_id = :id",
+    "question": "UPDATE rounds SET question = :text WHERE slot = 0 AND study_id = :id",
     "plan": "UPDATE studies SET plan = :text WHERE id = :id",
 }
 
@@ -44,7 +44,7 @@ class Office:
         studies = Studies(database)
         self.ids = {name: studies.create(plan_document(name)).study.id for name in ("broken", "whole")}
         with database.writing() as connection:
-            connection.execute(text("UPDATE rounds SET state = 'closing', closed_at = opened_at WHERE round = 0"))
+            connection.execute(text("UPDATE rounds SET state = 'closing', closed_at = opened_at WHERE slot = 0"))
         self.stream = io.StringIO()
         self.rounds = Rounds(database, studies, log=Log(self.stream))
 
@@ -80,10 +80,10 @@ def test_a_study_that_cannot_be_closed_leaves_the_others_alone(office: Office, w
 
 
 def test_a_server_closes_the_rounds_of_other_studies_and_logs_the_name(live: Live) -> None:
-    rooms = live.app.state.rooms
+    services = live.app.state.services
     studies = [live.create(name, close_at_count=[1, None]) for name in ("broken", "whole")]
     uploads = [(study, study.by_round(study.invite(30))[0][0], answer_of(study.question(0))) for study in studies]
-    exchange(rooms.database, rooms.studies.get("broken").id, "plan", "{}")
+    exchange(services.database, services.studies.get("broken").id, "plan", "{}")
     for study, token, report in uploads:
         assert study.upload(token, report).status_code == 200
     wait_for(lambda: studies[1].public()["current_round"] == 1)
