@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.web.needs import DEVICE, node
-from vectors import outcomes
+from vectors.outcomes import question_operation
 
 DEVICE_OPERATIONS = {"question", "summarise", "answer", "decode", "slot"}
 
@@ -41,15 +41,9 @@ def agreed(operations: list[dict], questions: dict[str, dict] | None = None) -> 
     assert differences(files, played(DEVICE, files)) == []
 
 
-def asked(document: object) -> dict:
-    """The operation `question`, with the outcome of the Python device."""
-    expect = outcomes.outcome(lambda: outcomes.question_outcome(document))
-    return {"op": "question", "document": document, "expect": expect}
-
-
 def asked_all(documents: list) -> list[dict]:
-    """The same for all documents that JSON can hold."""
-    return [asked(document) for document in documents if _is_json(document)]
+    """The operation `question` for all documents that JSON can hold."""
+    return [question_operation(document) for document in documents if _is_json(document)]
 
 
 def _is_json(document: object) -> bool:

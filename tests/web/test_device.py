@@ -14,37 +14,19 @@ from dame.device.lenses import Windows
 from dame.device.questions import Question, question_from_json
 from tests.device.strategies import alphas, means, questions, studies
 from tests.fuzz.documents import encoded_reports, question_documents
-from tests.web.edges import EDGES
 from tests.web.needs import DEVICE, ROOT
-from tests.web.replaying import agreed, asked, asked_all, collected, differences, played
+from tests.web.replaying import agreed, asked_all, collected, differences, played
 from vectors import outcomes
 
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted((ROOT / "vectors" / "v1").glob("*.json"))}
 
 
-def single_bit(alpha: float, no: int, yes: int) -> dict:
-    """A document of a single bit with these thresholds, on the whole range."""
-    lens = Windows.whole_range()
-    document = Question(study="s", round=0, alpha=alpha, lens=lens, channel=Bits.single(alpha)).to_json()
-    return {**document, "channel": {"kind": "bits", "bins": 1, "yes": f"{yes:016x}", "no": f"{no:016x}"}}
-
-
-def one_sided(no: int, yes: int) -> dict:
-    """A bit that is nearly always 0, or nearly always 1: the rare value is twice as likely at one end, and α is 0.5."""
-    operation = asked(single_bit(0.5, no, yes))
-    assert operation["expect"] == {"error": {"kind": "InvalidInput", "field": "channel"}}
-    return operation
-
-
-ONE_SIDED = [one_sided(2**32, 2**33), one_sided(WORD - 2**33, WORD - 2**32)]
-CASES = FILES | {"edges": EDGES, "one-sided": {"questions": {}, "operations": ONE_SIDED}}
-
 # --- the vectors
 
 
 def test_the_device_replays_all_device_vectors():
-    outcomes_ = played(DEVICE, CASES)
-    assert differences(CASES, outcomes_) == []
+    outcomes_ = played(DEVICE, FILES)
+    assert differences(FILES, outcomes_) == []
     counted = [one for outcomes_of_file in outcomes_.values() for one in outcomes_of_file if one is not None]
     assert len(counted) > 600
     assert sum("error" in one for one in counted) > 80
@@ -135,7 +117,7 @@ def several(tmp_path_factory):
 
 @pytest.mark.parametrize("index", range(len(BROKEN)), ids=lambda index: " ".join(BROKEN[index][:2])[:40])
 def test_the_vectors_notice_a_broken_device(several, index):
-    assert differences(CASES, played(several / str(index), CASES))
+    assert differences(FILES, played(several / str(index), FILES))
 
 
 # --- against the Python device
@@ -155,7 +137,7 @@ def test_both_devices_give_the_same_answers_to_random_questions():
         low, high = question.statistic.low, question.statistic.high
         inside = low + (mean + 1) / 2 * (high - low)
         operations += [
-            asked(question.to_json()),
+            outcomes.question_operation(question.to_json()),
             outcomes.answer_operation(str(index), question, some, seed),
             outcomes.answer_operation(str(index), question, [inside] * (seed % 40 + 1), seed),
         ]
@@ -181,18 +163,14 @@ def test_both_devices_read_the_same_reports():
 def test_both_devices_assign_the_same_slots():
     shares = st.lists(st.floats(1e-9, 1.0), min_size=1, max_size=8)
     people = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-    agreed(
-        [
-            {
-                "op": "slot",
-                "study": study,
-                "shares": parts,
-                "participant": who,
-                "expect": outcomes.slot_outcome(study, parts, who),
-            }
-            for study, parts, who in collected(st.tuples(studies, shares, people), 200)
-        ]
-    )
+    agreed([outcomes.slot_operation(*case) for case in collected(st.tuples(studies, shares, people), 200)])
+
+
+def single_bit(alpha: float, no: int, yes: int) -> dict:
+    """A document of a single bit with these thresholds, on the whole range."""
+    lens = Windows.whole_range()
+    document = Question(study="s", round=0, alpha=alpha, lens=lens, channel=Bits.single(alpha)).to_json()
+    return {**document, "channel": {"kind": "bits", "bins": 1, "yes": f"{yes:016x}", "no": f"{no:016x}"}}
 
 
 def test_thresholds_at_the_edge_of_the_budget_are_judged_alike():
@@ -200,7 +178,17 @@ def test_thresholds_at_the_edge_of_the_budget_are_judged_alike():
     operations = []
     for alpha, step in collected(st.tuples(alphas, st.integers(-2, 2)), 100):
         yes = Bits.single(alpha).yes + step
-        operations.append(asked(single_bit(alpha, WORD - yes, yes)))
+        operations.append(outcomes.question_operation(single_bit(alpha, WORD - yes, yes)))
         assert ("error" in operations[-1]["expect"]) == (step > 0)
     agreed(operations)
     assert all(question_from_json(one["document"]) for one in operations if "error" not in one["expect"])
+
+
+def test_bits_that_are_nearly_always_the_same_are_judged_by_the_rare_value():
+    """The rare value is twice as likely at one end as at the other, and α is 0.5."""
+    operations = [
+        outcomes.question_operation(single_bit(0.5, 2**32, 2**33)),
+        outcomes.question_operation(single_bit(0.5, WORD - 2**33, WORD - 2**32)),
+    ]
+    assert [one["expect"] for one in operations] == [{"error": {"kind": "InvalidInput", "field": "channel"}}] * 2
+    agreed(operations)

@@ -11,7 +11,7 @@ from dame.device.questions import Question, question_tag
 from dame.device.reports import report_bytes
 from tests.device.strategies import lenses, means, questions, segments
 from tests.fuzz.documents import damaged
-from tests.web.replaying import agreed, asked, asked_all, binding, collected
+from tests.web.replaying import agreed, asked_all, binding, collected
 from vectors import outcomes
 
 
@@ -119,7 +119,7 @@ def test_dishonest_bits_are_refused_by_both():
     shifts = st.tuples(st.integers(-2, 2), st.integers(-2, 2))
     for question, (low, high) in collected(st.tuples(questions(segments(), Bits), shifts), 150):
         best = Bits.single(question.alpha)
-        operations.append(asked(with_thresholds(question, best.yes + high, best.no - low)))
+        operations.append(outcomes.question_operation(with_thresholds(question, best.yes + high, best.no - low)))
         if min(low, high) > 0:
             assert "error" in operations[-1]["expect"]
         if max(low, high) <= 0 and best.no - low < best.yes + high:
@@ -135,7 +135,7 @@ def test_dishonest_choices_are_refused_by_both():
         bins = question.channel.bins
         no = Choice.spending(question.alpha, bins).no + shift
         yes = WORD - (bins - 1) * no + surplus
-        operations.append(asked(with_thresholds(question, yes, no)))
+        operations.append(outcomes.question_operation(with_thresholds(question, yes, no)))
         honest = shift >= 0 and surplus == 0 and yes > no
         assert ("error" in operations[-1]["expect"]) == (not honest)
     assert {binding(one["expect"]).get("error", {}).get("kind") for one in operations} == {None, "InvalidInput"}
