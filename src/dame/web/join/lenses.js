@@ -35,10 +35,6 @@ class OfAverages {
   own({ mean }) {
     return this.units(mean);
   }
-
-  windowName() {
-    return null;
-  }
 }
 
 class Bins extends OfAverages {
@@ -117,10 +113,6 @@ class SizeClasses {
     const [first, last] = [2 ** bin, 2 ** (bin + 1) - 1].map((size) => short(size, 7));
     if (bin === this.count - 1) return `${first} or more`;
     return first === last ? first : `${first} – ${last}`;
-  }
-
-  windowName() {
-    return null;
   }
 
   possible() {
