@@ -1,9 +1,10 @@
-"""Documents that quote code quote the code that runs; the README's Python runs; every command is documented."""
+"""Documents quote the code that runs and name what exists; the README's Python runs; every command is documented."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     scope: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), scope)
-    assert isinstance(scope["step"], dame.device.Measure | dame.device.Vote)
+    assert isinstance(scope["step"], dame.device.Question)
     assert "Estimate(" in capsys.readouterr().out
 
 
@@ -42,6 +43,48 @@ def test_links_and_pictures_of_documents_exist(document: Path) -> None:
     text = document.read_text("utf-8")
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (document.parent / target).exists(), f"{document.name} points to {target}"
+
+
+# --- names
+
+
+DOTTED = re.compile(r"(?:`|^::: )(dame(?:\.\w+)+)", re.MULTILINE)
+PATHS = re.compile(r"(?<![\w/.-])((?:src|tests|scripts|examples|vectors|benchmarks)/[\w./-]*\w)")
+MODULES = re.compile(r"python3? -m (benchmarks[.\w]*)")
+CLASSES = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)*)`")
+ELSEWHERE = {"Authorization", "BigInt", "dame.sqlite"}
+"""Names of other people's things, and of a file."""
+TEXTS = {path: path.read_text("utf-8") for path in (*DOCUMENTS, ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*/*.md"))}
+SOURCES = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+
+
+def named(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Each document, and a name in it."""
+    found = {(path.name, name) for path, text in TEXTS.items() for name in pattern.findall(text)}
+    return sorted((document, name) for document, name in found if name not in ELSEWHERE)
+
+
+@pytest.mark.parametrize(("document", "name"), named(DOTTED))
+def test_names_of_the_package_exist(document: str, name: str) -> None:
+    assert pkgutil.resolve_name(name), document
+
+
+@pytest.mark.parametrize(("document", "name"), named(CLASSES))
+def test_classes_exist(document: str, name: str) -> None:
+    assert re.search(rf"^class {name}\b", SOURCES, re.MULTILINE), document
+
+
+@pytest.mark.parametrize(("document", "name"), named(PATHS))
+def test_files_exist(document: str, name: str) -> None:
+    assert (ROOT / name).exists(), document
+
+
+@pytest.mark.parametrize(("document", "name"), named(MODULES))
+def test_benchmarks_can_be_started(document: str, name: str) -> None:
+    assert importlib.import_module(name), document
+
+
+# --- commands
 
 
 COMMANDS = sorted(info.name or info.callback.__name__ for info in app.registered_commands)
