@@ -340,7 +340,7 @@ class Windows(Lens):
     @property
     def words(self) -> str:
         """What is asked, in a few words."""
-        who = "all records count" if self.cap is None else f"up to {self.cap:,.0f} records count"
+        who = "all records count" if self.cap is None else f"up to {self.cap:,.6g} records count"
         who = "everybody counts once" if self.cap == 1 else who
         where = f"one of {self.window_count} windows, drawn by fair coins" if self.window_bits else "a window"
         return f"where in {where}? {who}"
