@@ -40,7 +40,7 @@ POPULATIONS = {
 }
 """Users and sizes for which each protocol is planned: from a single bin to thousands."""
 SMALL = (10_000, "poisson:5")
-CLASSES = (2, 3, 4, 5, 8, 12, 24)
+CLASSES = (2, 3, 4, 5, 8, 12, 16, 24)
 """Numbers of classes of sizes to ask about."""
 SEGMENTS = (2, 4, 8)
 
@@ -152,14 +152,17 @@ def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[
 def outcomes(question: Question) -> Iterator[tuple[str, Tally]]:
     """Tallies that steer a study to the ends and the middle of what can happen next: nobody, or everybody alike."""
     yield "silence", Tally.zero(question)
-    people = telling_people(question.lens)
-    reports = REPORTS
-    while len(tallies := {_alike(question, one, reports): one for one in people}) < len(people):
-        if reports == MOST_REPORTS:
-            break
+    people, reports = telling_people(question.lens), REPORTS
+    while _close(tallies := [_alike(question, person, reports) for person in people]) and reports < MOST_REPORTS:
         reports *= 10
-    for tally, one in tallies.items():
-        yield f"all-at-{one.mean:g}-with-{one.size}", tally
+    for person, tally in zip(people, tallies, strict=True):
+        yield f"all-at-{person.mean:g}-with-{person.size}", tally
+
+
+def _close(tallies: Sequence[Tally]) -> bool:
+    """Whether two of the tallies differ by little more than rounding."""
+    sums = [np.array([window.sums for window in tally.windows], np.float64) for tally in tallies]
+    return any(np.abs(one - other).max() <= 2 for one, other in itertools.combinations(sums, 2))
 
 
 def telling_people(lens: Lens) -> list[Summary]:
