@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dame.device.answering import respond
-from dame.device.channels import CHANNELS, Bits, Channel, Choice, Laplace
+from dame.device.channels import CHANNELS, Bits, Channel, Choice
 from dame.device.exact import WORD
-from dame.device.lenses import Windows
 from dame.device.questions import Question
 from dame.device.records import Summary
 from dame.device.reports import Report
@@ -25,7 +22,7 @@ from dame.vectorised.keyed import Keys, Lanes
 from dame.vectorised.lenses import read
 from dame.vectorised.reports import drawn_totals, encoded, payloads, report_totals
 from dame.vectorised.words import ReplayWords
-from tests.device.strategies import bins, lenses, people, questions, size_classes
+from tests.device.strategies import people, questions
 from tests.vectorised.exact import value_chances
 from tests.vectorised.examples import NOISY, PEOPLE, QUESTIONS
 from tests.vectorised.keyed_oracle import UserCoins
@@ -58,17 +55,10 @@ def test_a_channel_without_a_form_is_refused_in_one_sentence():
         CHANNEL_FORMS.of(Unknown(yes=2, no=1))
 
 
-SUITING = {
-    Choice: st.one_of(size_classes(), bins().map(lambda lens: replace(lens, neighbours=0, min_size=1))),
-    Laplace: st.one_of(lenses(Windows), bins(most=1)),
-}
-"""Lenses for those channels that do not go with every lens."""
-
-
 @st.composite
 def crowds(draw: st.DrawFn, kind: type[Channel]) -> tuple[Question, list[Summary], list[int]]:
     """A question, people anywhere and people who differ most, and a hash for each."""
-    question = draw(questions(SUITING.get(kind), kind))
+    question = draw(questions(None, kind))
     group = draw(st.lists(st.one_of(people, st.sampled_from(question.lens.extremes())), max_size=12))
     return question, group, draw(st.lists(HASHES, min_size=len(group), max_size=len(group)))
 
