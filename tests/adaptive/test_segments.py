@@ -144,4 +144,4 @@ def test_votes_are_refused_under_between_user_variation():
 def test_rounds_of_segments_are_described_in_words():
     words = {describe(round_) for round_ in plan_for(4000, 1.0).rounds}
     assert len(words) == 1
-    assert "one of 8 windows" in words.pop()
+    assert "one of 8 segments" in words.pop()

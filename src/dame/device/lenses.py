@@ -340,9 +340,12 @@ class Windows(Lens):
     @property
     def words(self) -> str:
         """What is asked, in a few words."""
+        if self.cap == 1:  # so that z is the distance from the centre itself
+            where = f"one of {self.window_count} segments of the range" if self.window_bits else "the range"
+            return f"where in {where}? everybody counts once"
+        several = f"one of {self.window_count} windows" if self.window_bits else "a window"
+        where = f"{several} of ±{self.windows[0].right:.3g} standard deviations"
         who = "all records count" if self.cap is None else f"up to {self.cap:,.6g} records count"
-        who = "everybody counts once" if self.cap == 1 else who
-        where = f"one of {self.window_count} windows, drawn by fair coins" if self.window_bits else "a window"
         return f"where in {where}? {who}"
 
     def to_json(self) -> dict[str, object]:
