@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,23 +58,22 @@ class Tally:
     def add(self, report: Report) -> Tally:
         """The tally with one more report; a report of another question is a RejectedReport."""
         check_report(self.question, report)
-        return self.plus(report.window, 1, self.question.channel.entries(report.value))
+        return self._with(report.window, WindowTally(1, self.question.channel.entries(report.value)))
 
     def plus(self, window: int, reports: int, sums: Sequence[int]) -> Tally:
         """The tally with so many more reports in a window, whose entries have these sums."""
-        more, windows = _checked(self.question, reports, sums), list(self.windows)
-        before = windows[window]
-        windows[window] = WindowTally(before.reports + more.reports, _added(before.sums, more.sums))
+        return self._with(window, _checked(self.question, reports, sums))
+
+    def _with(self, window: int, more: WindowTally) -> Tally:
+        windows = list(self.windows)
+        windows[window] = _joined(windows[window], more)
         return Tally(question=self.question, windows=tuple(windows))
 
     def merge(self, other: Tally) -> Tally:
         """The tally of both sets of reports; they must belong to the same question."""
         if other.question != self.question:
             raise Mismatch("tallies of two different questions cannot be merged")
-        pairs = zip(self.windows, other.windows, strict=True)
-        return Tally.of(
-            self.question, [(one.reports + more.reports, _added(one.sums, more.sums)) for one, more in pairs]
-        )
+        return Tally(question=self.question, windows=tuple(map(_joined, self.windows, other.windows)))
 
     @property
     def sums(self) -> tuple[int, ...]:
@@ -129,8 +129,8 @@ def _nothing(question: Question) -> tuple[int, ...]:
     return (0,) * len(question.channel.entry_limits)
 
 
-def _added(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
-    return tuple(first + second for first, second in zip(one, other, strict=True))
+def _joined(one: WindowTally, other: WindowTally) -> WindowTally:
+    return WindowTally(one.reports + other.reports, tuple(map(operator.add, one.sums, other.sums)))
 
 
 def _list(name: str, value: object) -> list[int]:
