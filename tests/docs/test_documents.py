@@ -55,7 +55,9 @@ CLASSES = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)*)`")
 ELSEWHERE = {"Authorization", "BigInt", "dame.sqlite"}
 """Names of other people's things, and of a file."""
 TEXTS = {path: path.read_text("utf-8") for path in (*DOCUMENTS, ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*/*.md"))}
-SOURCES = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+SOURCES = "\n".join(
+    path.read_text("utf-8") for room in ("src", "examples", "tests") for path in (ROOT / room).rglob("*.py")
+)
 
 
 def named(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
