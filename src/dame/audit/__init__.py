@@ -6,7 +6,7 @@ shift = dame.audit.largest_shift(plan)                  # what 1 % of malicious 
 """
 
 from dame.audit.black_box import Finding, listen
-from dame.audit.cases import ALPHAS, Case, cases, reachable
+from dame.audit.cases import ALPHAS, Case, all_cases, reachable
 from dame.audit.exact import Check, check_question, exact_epsilon
 from dame.audit.poisoning import largest_shift
 from dame.audit.runs import audit, sampled
@@ -16,8 +16,8 @@ __all__ = [
     "Case",
     "Check",
     "Finding",
+    "all_cases",
     "audit",
-    "cases",
     "check_question",
     "exact_epsilon",
     "largest_shift",

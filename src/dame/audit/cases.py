@@ -53,7 +53,7 @@ class Case:
     question: Question
 
 
-def cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] | None = None) -> Iterator[Case]:
+def all_cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] | None = None) -> Iterator[Case]:
     """Every question of every protocol at every α, each once; without a choice of α, the extreme ones too."""
     usual, extreme = (ALPHAS, ALPHA_RANGE) if alphas is None else (alphas, ())
     found = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dame.audit.black_box import Finding, listen
-from dame.audit.cases import STUDY, cases
+from dame.audit.cases import STUDY, all_cases
 from dame.audit.exact import Check, check_question
 from dame.device import Bins, Bits, Choice, Laplace, Question, SizeClasses, Window, Windows, answer
 from dame.protocols import PROTOCOLS
@@ -13,7 +13,7 @@ from dame.protocols import PROTOCOLS
 
 def audit(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] | None = None) -> Iterator[Check]:
     """The verdict on every question that the plans of these protocols can ask."""
-    for case in cases(protocols, alphas):
+    for case in all_cases(protocols, alphas):
         yield check_question(case.name, case.question)
 
 
