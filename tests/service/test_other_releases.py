@@ -15,8 +15,10 @@ from dame.client.participation import Participation
 from dame.device.ledger import Ledger
 from dame.device.lenses import Bins, Lens, Window, Windows
 from dame.device.parts import narrowed
-from dame.device.questions import Question, canonical, question_id
+from dame.device.questions import Question, Slot, canonical, question_id
+from dame.errors import InvalidInput
 from dame.service.database import Database
+from dame.service.schedule import Schedule
 from dame.service.signing import signature
 from dame.service.studies import Studies
 from tests.service.studies import VARYING, Live, Run, answer_of
@@ -194,3 +196,11 @@ def test_a_step_follows_from_the_rounds_of_its_own_target(database: Database, ad
     finished = desk.studies.get(study.study)
     assert set(finished.estimates) == {"mean"}
     desk.database.close()
+
+
+def test_deadlines_follow_each_other_within_a_target_only() -> None:
+    slots = [Slot("mean", 0), Slot("mean", 1), Slot("other", 0)]
+    Schedule(deadlines=[5.0, 9.0, 6.0]).fitting(slots, now=1.0)
+    for wrong in ([9.0, 5.0, 6.0], [5.0, 9.0, 0.5], [5.0, 9.0]):
+        with pytest.raises(InvalidInput, match="deadlines"):
+            Schedule(deadlines=wrong).fitting(slots, now=1.0)

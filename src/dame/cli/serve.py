@@ -10,55 +10,56 @@ import typer
 from dame.cli import options, output
 from dame.errors import MissingExtra
 
+Database = Annotated[
+    str,
+    typer.Option(
+        "--database", envvar="DAME_DATABASE", metavar="WHERE", help="A file (SQLite), or postgresql://user@host/name."
+    ),
+]
+Host = Annotated[str, typer.Option("--host", envvar="DAME_HOST", metavar="ADDRESS", help="Where to listen.")]
+Port = Annotated[
+    str, typer.Option("--port", envvar="DAME_PORT", metavar="PORT", help="On which port; 0 takes a free one.")
+]
+OperatorKey = Annotated[
+    str | None,
+    typer.Option(
+        "--operator-key",
+        envvar="DAME_OPERATOR_KEY",
+        metavar="SECRET",
+        help="Who may create studies; needed beyond this machine. Better in the environment than on the line.",
+    ),
+]
+PublicUrl = Annotated[
+    str | None,
+    typer.Option("--public-url", envvar="DAME_PUBLIC_URL", metavar="URL", help="What invitation links begin with."),
+]
+TrustedProxy = Annotated[
+    str | None,
+    typer.Option(
+        "--trusted-proxy", envvar="DAME_TRUSTED_PROXY", metavar="ADDRESS", help="The proxy whose headers are believed."
+    ),
+]
+RateLimit = Annotated[
+    float,
+    typer.Option("--rate-limit", envvar="DAME_RATE_LIMIT", help="Requests a second for each address; 0 for none."),
+]
+RefusalLimit = Annotated[
+    float,
+    typer.Option(
+        "--refusal-limit", envvar="DAME_REFUSAL_LIMIT", help="Wrong secrets a second for each address; 0 for none."
+    ),
+]
+
 
 def serve(
-    database: Annotated[
-        str,
-        typer.Option(
-            "--database",
-            envvar="DAME_DATABASE",
-            metavar="WHERE",
-            help="A file (SQLite), or postgresql://user@host/name.",
-        ),
-    ] = "dame.sqlite",
-    host: Annotated[
-        str, typer.Option("--host", envvar="DAME_HOST", metavar="ADDRESS", help="Where to listen.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        str, typer.Option("--port", envvar="DAME_PORT", metavar="PORT", help="On which port; 0 takes a free one.")
-    ] = "8000",
-    operator_key: Annotated[
-        str | None,
-        typer.Option(
-            "--operator-key",
-            envvar="DAME_OPERATOR_KEY",
-            metavar="SECRET",
-            help="Who may create studies; needed beyond this machine. Better in the environment than on the line.",
-        ),
-    ] = None,
-    public_url: Annotated[
-        str | None,
-        typer.Option("--public-url", envvar="DAME_PUBLIC_URL", metavar="URL", help="What invitation links begin with."),
-    ] = None,
-    trusted_proxy: Annotated[
-        str | None,
-        typer.Option(
-            "--trusted-proxy",
-            envvar="DAME_TRUSTED_PROXY",
-            metavar="ADDRESS",
-            help="The proxy whose headers are believed.",
-        ),
-    ] = None,
-    rate_limit: Annotated[
-        float,
-        typer.Option("--rate-limit", envvar="DAME_RATE_LIMIT", help="Requests a second for each address; 0 for none."),
-    ] = 500.0,
-    refusal_limit: Annotated[
-        float,
-        typer.Option(
-            "--refusal-limit", envvar="DAME_REFUSAL_LIMIT", help="Wrong secrets a second for each address; 0 for none."
-        ),
-    ] = 10.0,
+    database: Database = "dame.sqlite",
+    host: Host = "127.0.0.1",
+    port: Port = "8000",
+    operator_key: OperatorKey = None,
+    public_url: PublicUrl = None,
+    trusted_proxy: TrustedProxy = None,
+    rate_limit: RateLimit = 500.0,
+    refusal_limit: RefusalLimit = 10.0,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from dame import checks
+from dame.device.questions import Slot
 from dame.errors import InvalidInput
 
 MOST_REPORTS = 10**12
@@ -14,23 +15,29 @@ MOST_REPORTS = 10**12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """For each round the number of reports and the time (seconds since 1970) at which it closes; None for neither."""
+    """For each slot the number of reports and the time (seconds since 1970) at which it closes; None for neither."""
 
     counts: Sequence[int | None] | None = None
     deadlines: Sequence[float | None] | None = None
 
-    def fitting(self, rounds: int, now: float) -> Schedule:
-        """This schedule, checked against a plan's number of rounds and the time at which the study begins."""
+    def fitting(self, slots: Sequence[Slot], now: float) -> Schedule:
+        """This schedule, checked against a plan's slots and the time at which the study begins."""
         for field, values in (("close_at_count", self.counts), ("deadlines", self.deadlines)):
-            if values is not None and len(values) != rounds:
-                raise InvalidInput(field, len(values), f"a list with an entry for each of the {rounds} rounds")
+            if values is not None and len(values) != len(slots):
+                raise InvalidInput(field, len(values), f"a list with an entry for each of the {len(slots)} rounds")
         for count in self.counts or ():
             if count is not None:
                 checks.whole("close_at_count", count, 1, MOST_REPORTS)
-        times = [now, *(deadline for deadline in self.deadlines or () if deadline is not None)]
+        for target in {slot.target for slot in slots}:
+            self._check_order([index for index, slot in enumerate(slots) if slot.target == target], now)
+        return self
+
+    def _check_order(self, indices: Sequence[int], now: float) -> None:
+        """Refuses deadlines of a target's rounds that are not one after the other."""
+        deadlines = map(self.deadline_of, indices)
+        times = [now, *(deadline for deadline in deadlines if deadline is not None)]
         if sorted(set(times)) != times:
             raise InvalidInput("deadlines", list(map(iso, times[1:])), "times to come, each after the one before")
-        return self
 
     def count_of(self, index: int) -> int | None:
         """The number of reports at which a round closes."""

@@ -88,7 +88,7 @@ class Studies:
     def create(self, document: object, title: str | None = None, schedule: Schedule | None = None) -> CreatedStudy:
         """A new study, its first round open."""
         plan = _fit_plan(document)
-        schedule = (schedule or Schedule()).fitting(len(plan.slots), self._clock())
+        schedule = (schedule or Schedule()).fitting(plan.slots, self._clock())
         identity = plan_to_json(plan)
         key, signing_key = auth.new_key(), new_signing_key()
         values = {
