@@ -27,45 +27,54 @@ from dame.sizes import Sizes
 AUTO = "auto"
 
 
+_Bounds = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
+]
+_Alpha = Annotated[
+    str | None, typer.Option("--alpha", metavar="A", help="Privacy budget α of each person, such as 0.5 or 22/35.")
+]
+_Sizes = Annotated[
+    str,
+    typer.Option(
+        "--sizes",
+        metavar="M",
+        help=f"Records per person that the plan assumes: **{AUTO}** (from the table)  {options.SIZE_FORMS}.",
+    ),
+]
+_PlanFile = Annotated[
+    Path | None, typer.Option("--plan", metavar="PLAN.JSON", help="Use this plan instead of making one.")
+]
+_Repetitions = Annotated[
+    str, typer.Option("--repetitions", metavar="R", help="Carry out so many studies on the same people.")
+]
+_Compare = Annotated[
+    bool | None, typer.Option(help="Try the other protocols too; that is the default with --repetitions or --plot.")
+]
+_Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="OUT.PNG", help="Draw truth, intervals and the other protocols.")
+]
+_StudyName = Annotated[str | None, typer.Option("--study", help="Identity of the study; random when absent.")]
+
+
 def pilot(
     table: tables.Table,
     user: tables.UserColumns,
     value: tables.ValueColumn,
-    bounds: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
-    ] = None,
-    alpha: Annotated[
-        str | None, typer.Option("--alpha", metavar="A", help="Privacy budget α of each person, such as 0.5 or 22/35.")
-    ] = None,
+    bounds: _Bounds = None,
+    alpha: _Alpha = None,
     protocol: options.ProtocolName = DEFAULT,
-    sizes: Annotated[
-        str,
-        typer.Option(
-            "--sizes",
-            metavar="M",
-            help=f"Records per person that the plan assumes: **{AUTO}** (from the table)  {options.SIZE_FORMS}.",
-        ),
-    ] = AUTO,
-    plan: Annotated[
-        Path | None, typer.Option("--plan", metavar="PLAN.JSON", help="Use this plan instead of making one.")
-    ] = None,
+    sizes: _Sizes = AUTO,
+    plan: _PlanFile = None,
     between_sd: options.BetweenSd = LEARN,
     weights: options.Weights = WEIGHTS[0],
-    repetitions: Annotated[
-        str, typer.Option("--repetitions", metavar="R", help="Carry out so many studies on the same people.")
-    ] = "1",
-    compare: Annotated[
-        bool | None,
-        typer.Option(help="Try the other protocols too; that is the default with --repetitions or --plot."),
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="OUT.PNG", help="Draw truth, intervals and the other protocols.")
-    ] = None,
+    repetitions: _Repetitions = "1",
+    compare: _Compare = None,
+    plot: _Plot = None,
     engine: tables.EngineName = tables.ENGINES[0],
     master: tables.Master = None,
     memory_limit: tables.MemoryLimit = None,
-    study: Annotated[str | None, typer.Option("--study", help="Identity of the study; random when absent.")] = None,
+    study: _StudyName = None,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
