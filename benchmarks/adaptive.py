@@ -49,7 +49,7 @@ def measure(task: tuple[str, int, float, int, int]) -> list[str]:
     seconds = time.perf_counter() - started
     data = DATA + (DRAWN_DATA if users * sizes.mean * repetitions <= MOST_RECORDS_DRAWN else ())
     results = {
-        each: dame.simulate(plan, dame.Population.synthetic(sizes, dame.parse_law(each)), repetitions, seed=7)
+        each: dame.simulate(plan, dame.Population.synthetic(sizes, dame.parse_distribution(each)), repetitions, seed=7)
         for each in data
     }
     worst = max(results, key=lambda each: results[each].mse)

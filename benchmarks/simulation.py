@@ -68,7 +68,7 @@ LARGE = """
 import dame
 sizes = dame.Sizes.parse("constant:100")
 plan = dame.plan(users=10**7, alpha=22/35, sizes=sizes, protocol="{protocol}")
-dame.run(plan, dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.2")), seed=1)
+dame.run(plan, dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2")), seed=1)
 """
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     sizes = dame.Sizes.parse("poisson:100000")
     plan = dame.plan(users=USERS, alpha=ALPHA, sizes=sizes, protocol="paper")
-    shortcut = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.2"))
+    shortcut = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2"))
     bare = fastest(lambda: bare_numpy(rng))
     drawn = fastest(lambda: simulate_once(plan, DrawnUsers(), rng))
     atoms = fastest(lambda: simulate_once(plan, shortcut, rng))

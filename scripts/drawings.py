@@ -206,7 +206,7 @@ def rounds() -> Figure:
     """The windows of a simulated study: each is narrower, around a better centre."""
     sizes, truth = dame.Sizes.parse("constant:400"), -0.27
     plan = dame.plan(users=30_000, alpha=1.0, sizes=sizes, bounds=(0, 120), study="drawing")
-    people_ = dame.Population.synthetic(sizes, dame.parse_law(f"rademacher:{truth}"))
+    people_ = dame.Population.synthetic(sizes, dame.parse_distribution(f"rademacher:{truth}"))
     outcome = simulate_once(plan, people_, np.random.default_rng(4))
     tallies, estimate = outcome.tallies, outcome.estimate
     figure = Figure(figsize=(WIDE, 2.2), layout="constrained")

@@ -205,7 +205,7 @@ def first(users: Users, count: int) -> Users:
 def our_risk(sizes: dame.Sizes, alpha: float, users: int, protocol: str, repetitions: int) -> float:
     """The worst measured risk of a protocol over the distributions."""
     plan = dame.plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol)
-    populations = [dame.Population.synthetic(sizes, dame.parse_law(each)) for each in scenes.DISTRIBUTIONS]
+    populations = [dame.Population.synthetic(sizes, dame.parse_distribution(each)) for each in scenes.DISTRIBUTIONS]
     return max(dame.simulate(plan, population, repetitions, seed=7).mse for population in populations)
 
 

@@ -43,7 +43,7 @@ class RealTable:
 
 def synthetic(rng: Generator, sizes: dame.Sizes, distribution: str, count: int) -> Users:
     """Fresh users whose records have one distribution."""
-    records = dame.parse_law(distribution)
+    records = dame.parse_distribution(distribution)
     drawn = sizes.sample(rng, count)
     one = np.ones(count, dtype=np.int64)
     return Users(sizes=drawn, means=records.user_means(rng, drawn), records=records.user_means(rng, one))

@@ -1,7 +1,7 @@
 """Means of data that never leave people's devices: user-level local differential privacy with unequal sizes.
 
     plan = dame.plan(users=10_000, alpha=0.5, sizes=dame.Sizes.parse("poisson:5"))
-    estimate = dame.run(plan, dame.Population.synthetic(plan.brief.sizes, dame.parse_law("beta:2:6")), seed=1)
+    estimate = dame.run(plan, dame.Population.synthetic(plan.brief.sizes, dame.parse_distribution("beta:2:6")), seed=1)
 
 Names are loaded when they are first used, so that `dame.device` stays free of third-party imports.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dame.estimates import Estimate
     from dame.planning.codec import plan_to_json
     from dame.planning.plans import Plan
-    from dame.populations.distributions import parse_law
+    from dame.populations.distributions import parse_distribution
     from dame.populations.population import Population
     from dame.populations.simulation import Simulation, run, simulate
     from dame.protocols import first, next, plan, plan_from_json
@@ -37,7 +37,7 @@ _HOMES = {
     "Tally": "dame.tally",
     "first": "dame.protocols",
     "next": "dame.protocols",
-    "parse_law": "dame.populations.distributions",
+    "parse_distribution": "dame.populations.distributions",
     "plan": "dame.protocols",
     "plan_from_json": "dame.protocols",
     "plan_to_json": "dame.planning.codec",
@@ -57,7 +57,7 @@ __all__ = [
     "device",
     "first",
     "next",
-    "parse_law",
+    "parse_distribution",
     "plan",
     "plan_from_json",
     "plan_to_json",

@@ -133,7 +133,7 @@ def test_a_vote_that_was_wrong_is_outvoted() -> None:
 
 
 def people(true: str, law: str = "rademacher:0.37") -> dame.Population:
-    return dame.Population.synthetic(dame.Sizes.parse(true), dame.parse_law(law))
+    return dame.Population.synthetic(dame.Sizes.parse(true), dame.parse_distribution(law))
 
 
 # With 60 repetitions a coverage of 0.95 has a standard error of 0.03.

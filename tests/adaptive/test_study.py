@@ -35,7 +35,7 @@ SETTINGS = {
 def simulations(spec: str, users: int, repetitions: int) -> tuple[dame.Plan, list[dame.Simulation]]:
     sizes = dame.Sizes.parse(spec)
     plan = dame.plan(users=users, alpha=ALPHA, sizes=sizes)
-    laws = [dame.Population.synthetic(sizes, dame.parse_law(law)) for law in LAWS]
+    laws = [dame.Population.synthetic(sizes, dame.parse_distribution(law)) for law in LAWS]
     return plan, [dame.simulate(plan, law, repetitions, seed=3) for law in laws]
 
 
@@ -110,7 +110,7 @@ def test_with_more_rounds_a_small_miss_is_recovered_from() -> None:
 
 def test_studies_in_other_units_are_the_same_studies() -> None:
     sizes = dame.Sizes.parse("poisson:50")
-    people = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.2"))
+    people = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2"))
     plain = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s")
     scaled = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s", bounds=(10.0, 30.0))
     one, other = (simulate_once(plan, people, np.random.default_rng(4)).estimate for plan in (plain, scaled))

@@ -29,7 +29,7 @@ LAW = "rademacher:0.37"
 
 
 def people(true: str, law: str = LAW) -> dame.Population:
-    return dame.Population.synthetic(dame.Sizes.parse(true), dame.parse_law(law))
+    return dame.Population.synthetic(dame.Sizes.parse(true), dame.parse_distribution(law))
 
 
 @cache

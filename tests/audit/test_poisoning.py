@@ -127,7 +127,7 @@ def test_reports_outside_the_public_range_are_refused():
 
 def attacked(plan: Plan, attack: Attack | None, theta: float, share: float, rng: np.random.Generator) -> float:
     """The estimate of a simulated study in which a share of the users sends what the attack says."""
-    population = dame.Population.synthetic(plan.brief.sizes, dame.parse_law(f"rademacher:{theta}"))
+    population = dame.Population.synthetic(plan.brief.sizes, dame.parse_distribution(f"rademacher:{theta}"))
     groups = population.groups(round(plan.users * (1 - share)), plan.shares, rng)
 
     def answer(questions):

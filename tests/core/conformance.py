@@ -40,7 +40,7 @@ def plan_of(
 
 
 def population(law: str = LAW, sizes: str = SIZES) -> dame.Population:
-    return dame.Population.synthetic(Sizes.parse(sizes), dame.parse_law(law))
+    return dame.Population.synthetic(Sizes.parse(sizes), dame.parse_distribution(law))
 
 
 def tally_of(question: Question, values: list[tuple[int, int, int]]) -> Tally:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from dame.errors import InvalidInput
 from dame.populations import distributions
-from dame.populations.distributions import Beta, RealDraws, TwoPoint, Uniform, parse_law
+from dame.populations.distributions import Beta, RealDraws, TwoPoint, Uniform, parse_distribution
 from tests.chances import FALSE_ALARM, normal_p_value, p_value
 
 SEED = 42
@@ -34,7 +34,7 @@ each_law = pytest.mark.parametrize("spec", LAWS)
 @each_law
 def test_means_of_users_have_the_mean_of_the_law(spec):
     theta, variance = LAWS[spec]
-    law = parse_law(spec)
+    law = parse_distribution(spec)
     assert law.mean == pytest.approx(theta, abs=1e-15)
     means = law.user_means(np.random.default_rng(SEED), MIXED_SIZES)
     assert means.shape == MIXED_SIZES.shape
@@ -49,7 +49,7 @@ def test_means_of_users_have_the_mean_of_the_law(spec):
 @each_law
 def test_means_of_users_vary_as_their_sizes_say(spec):
     theta, variance = LAWS[spec]
-    means = parse_law(spec).user_means(np.random.default_rng(SEED), MIXED_SIZES)
+    means = parse_distribution(spec).user_means(np.random.default_rng(SEED), MIXED_SIZES)
     for size in (1, 2, 3, 7):
         deviations = (means[size == MIXED_SIZES] - theta) ** 2
         error = deviations.std() / math.sqrt(len(deviations))
@@ -57,7 +57,7 @@ def test_means_of_users_vary_as_their_sizes_say(spec):
 
 
 def test_means_of_two_points_are_binomial():
-    law = parse_law("two-point:-0.5:1:0.3")
+    law = parse_distribution("two-point:-0.5:1:0.3")
     means = law.user_means(np.random.default_rng(SEED), np.full(20_000, 6))
     hits = np.rint((means + 0.5) / 1.5 * 6).astype(int)
     assert p_value(hits.tolist(), {k: float(stats.binom.pmf(k, 6, 0.3)) for k in range(7)}) > FALSE_ALARM
@@ -76,7 +76,7 @@ def test_the_atoms_of_a_mean_are_binomial(size, p):
 
 @pytest.mark.parametrize("size", [10**6, 2**62])
 def test_a_huge_user_costs_nothing(size):
-    means = parse_law("rademacher:0.5").user_means(np.random.default_rng(SEED), np.full(10, size))
+    means = parse_distribution("rademacher:0.5").user_means(np.random.default_rng(SEED), np.full(10, size))
     assert means == pytest.approx(np.full(10, 0.5), abs=0.02)
 
 
@@ -126,7 +126,7 @@ def test_blocks_of_real_laws_draw_the_same_records(law, block, monkeypatch):
 
 def test_nobody_has_no_means():
     for spec in LAWS:
-        assert len(parse_law(spec).user_means(np.random.default_rng(1), np.array([], dtype=np.int64))) == 0
+        assert len(parse_distribution(spec).user_means(np.random.default_rng(1), np.array([], dtype=np.int64))) == 0
 
 
 # --- texts
@@ -145,7 +145,7 @@ def test_nobody_has_no_means():
 )  # fmt: skip
 def test_a_wrong_text_is_one_clear_sentence(spec):
     with pytest.raises(InvalidInput) as caught:
-        parse_law(spec)
+        parse_distribution(spec)
     assert str(caught.value).startswith("data must be ")
     assert "\n" not in str(caught.value)
 
@@ -168,7 +168,7 @@ def test_a_wrong_text_is_one_clear_sentence(spec):
 )
 def test_any_text_is_a_law_or_invalid_input(spec):
     try:
-        law = parse_law(spec)
+        law = parse_distribution(spec)
     except InvalidInput as problem:
         told = str(problem)
         assert "\n" not in told
@@ -179,7 +179,7 @@ def test_any_text_is_a_law_or_invalid_input(spec):
 @pytest.mark.parametrize("wrong", [None, 5, b"point:0", ["point:0"], 0.5])
 def test_something_that_is_no_text_is_invalid_input(wrong):
     with pytest.raises(InvalidInput):
-        parse_law(wrong)
+        parse_distribution(wrong)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def played(setting: Setting, repetitions: int | None = None) -> Simulation:
     sizes = Sizes.parse(setting.sizes)
     plan = dame.plan(users=setting.users, alpha=ALPHA, sizes=sizes, protocol=setting.protocol, study="statistics")
     assert plan.forecast.failure_probability < 1e-9
-    population = dame.Population.synthetic(sizes, dame.parse_law(setting.law))
+    population = dame.Population.synthetic(sizes, dame.parse_distribution(setting.law))
     return dame.simulate(plan, population, repetitions or setting.repetitions, seed=SEED)
 
 
@@ -152,7 +152,7 @@ def test_a_mean_weight_without_the_cap_is_rejected():
     sizes, theta = Sizes.parse("two-point:1:400:0.5"), 0.5
     question = window_question(ALPHA, Window(0.0, -10.0, 10.0), 100.0, Bits.single(ALPHA))
     rng = np.random.default_rng(SEED)
-    population = dame.Population.synthetic(sizes, dame.parse_law(f"rademacher:{theta}"))
+    population = dame.Population.synthetic(sizes, dame.parse_distribution(f"rademacher:{theta}"))
     (group,) = population.groups(400_000, [1.0], rng)
     tally = draw_tally(question, group, rng)
     right, wrong = (read_window(tally, question.lens, sizes.mean_sqrt(cap)) for cap in (100.0, math.inf))
@@ -188,7 +188,7 @@ def test_the_published_setting_has_the_risk_of_an_independent_simulation():
 def test_one_bit_at_zero_attains_the_information_limit():
     sizes = Sizes.constant(1)
     plan = dame.plan(users=1000, alpha=ALPHA, sizes=sizes, protocol="one-bit", study="limit")
-    population = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0"))
+    population = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0"))
     result = dame.simulate(plan, population, 2000, seed=SEED)
     assert result.ratio_to_limit == pytest.approx(1.0, abs=0.1)
 
@@ -235,7 +235,7 @@ def test_intervals_cover_95_percent_of_many_studies(setting):
 def test_adaptive_studies_cover_and_keep_their_forecast(theta, sizes):
     law = Sizes.parse(sizes)
     plan = dame.plan(users=20_000, alpha=ALPHA, sizes=law, protocol="adaptive", study="slow")
-    population = dame.Population.synthetic(law, dame.parse_law(f"rademacher:{theta}"))
+    population = dame.Population.synthetic(law, dame.parse_distribution(f"rademacher:{theta}"))
     result = dame.simulate(plan, population, 600, seed=SEED)
     assert result.coverage >= 0.92
     assert result.rmse < 1.3 * plan.forecast.predicted_rmse
@@ -244,7 +244,7 @@ def test_adaptive_studies_cover_and_keep_their_forecast(theta, sizes):
 @pytest.mark.parametrize("theta", [-0.7, 0.0])
 def test_adaptive_studies_are_far_better_than_plain_bits(theta):
     sizes = Sizes.parse("constant:100")
-    population = dame.Population.synthetic(sizes, dame.parse_law(f"rademacher:{theta}"))
+    population = dame.Population.synthetic(sizes, dame.parse_distribution(f"rademacher:{theta}"))
     plans = [
         dame.plan(users=20_000, alpha=ALPHA, sizes=sizes, protocol=name, study="s") for name in ("adaptive", "one-bit")
     ]
@@ -295,7 +295,7 @@ def test_the_bound_on_a_wrong_window_holds(users):
     """With few users the vote fails often; never more often than the plan admits, and never in silence."""
     sizes = Sizes.constant(10_000)
     plan = dame.plan(users=users, alpha=ALPHA, sizes=sizes, protocol="paper", study="s")
-    population = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.1"))
+    population = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.1"))
     missed = 0
     repetitions = 150
     for child in np.random.SeedSequence(SEED).spawn(repetitions):
@@ -310,7 +310,7 @@ def test_the_bound_on_a_wrong_window_holds(users):
 
 def test_a_vote_that_is_not_decisive_widens_the_interval_to_the_whole_range():
     plan = dame.plan(users=50, alpha=0.1, sizes=Sizes.constant(10_000), protocol="paper", study="s", bounds=(0, 8))
-    population = dame.Population.synthetic(Sizes.constant(10_000), dame.parse_law("rademacher:0"))
+    population = dame.Population.synthetic(Sizes.constant(10_000), dame.parse_distribution("rademacher:0"))
     estimate = dame.run(plan, population, seed=SEED)
     assert estimate.interval == (0.0, 8.0)
     assert estimate.failure_probability > 0.01

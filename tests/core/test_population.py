@@ -34,7 +34,7 @@ def users_of(group) -> int:
 
 @given(st.integers(1, 300), st.lists(st.floats(0.01, 1.0), min_size=1, max_size=4), st.integers(0, 2**32))
 def test_every_user_is_in_exactly_one_slot(users, shares, seed):
-    population = Population.synthetic(Sizes.parse("uniform:1:4"), dame.parse_law("rademacher:0.5"))
+    population = Population.synthetic(Sizes.parse("uniform:1:4"), dame.parse_distribution("rademacher:0.5"))
     groups = population.groups(users, shares, np.random.default_rng(seed))
     assert len(groups) == len(shares)
     assert sum(map(users_of, groups)) == users
@@ -56,7 +56,7 @@ def test_slots_get_their_shares(kind):
     shares, users = (0.2, 0.5, 0.3), 30_000
     exact = dict(enumerate(shares))
     population = (
-        Population.synthetic(Sizes.constant(1), dame.parse_law("beta:2:6"))
+        Population.synthetic(Sizes.constant(1), dame.parse_distribution("beta:2:6"))
         if kind == "synthetic"
         else Population.arrays(np.ones(users, dtype=int), np.zeros(users))
     )
@@ -128,7 +128,9 @@ def tally_p_value(
     question: Question, users: int, sizes: dict[int, float], chance: float, exact: dict[Entries, float]
 ) -> float:
     """The p-value that tallies of a population with these sizes and this chance of a 1 have the distribution."""
-    population = Population.synthetic(Sizes.from_weights(sizes), dame.parse_law(f"rademacher:{2 * chance - 1}"))
+    population = Population.synthetic(
+        Sizes.from_weights(sizes), dame.parse_distribution(f"rademacher:{2 * chance - 1}")
+    )
     rng = np.random.default_rng(SEED)
     found = []
     for _ in range(DRAWS):
@@ -140,7 +142,7 @@ def tally_p_value(
 
 
 def test_both_ways_to_draw_users_are_tested():
-    population = Population.synthetic(Sizes.from_weights(SIZES), dame.parse_law("rademacher:0.4"))
+    population = Population.synthetic(Sizes.from_weights(SIZES), dame.parse_distribution("rademacher:0.4"))
     chunks = []
     for users in USERS:
         (group,) = population.groups(users, [1.0], np.random.default_rng(SEED))
@@ -150,8 +152,8 @@ def test_both_ways_to_draw_users_are_tested():
 
 @pytest.mark.parametrize("law", ["rademacher:0.4", "beta:2:6", "point:0.25", "rademacher:1"])
 def test_the_truth_is_the_mean_of_the_distribution(law):
-    population = Population.synthetic(Sizes.constant(3), dame.parse_law(law))
-    assert population.truth == dame.parse_law(law).mean
+    population = Population.synthetic(Sizes.constant(3), dame.parse_distribution(law))
+    assert population.truth == dame.parse_distribution(law).mean
 
 
 def test_the_truth_of_fixed_users_is_the_mean_of_their_means():

@@ -53,7 +53,7 @@ def test_the_example_beats_one_bit_where_people_have_many_records():
     code = """
 import dame, two_looks
 sizes = dame.Sizes.parse("poisson:500")
-people = dame.Population.synthetic(sizes, dame.parse_law("rademacher:0.4"))
+people = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.4"))
 for name in ("two-looks", "one-bit"):
     plan = dame.plan(users=20_000, alpha=1, sizes=sizes, protocol=name)
     print(dame.simulate(plan, people, 200, seed=1).mse)

@@ -9,7 +9,7 @@ import typer
 
 from dame import checks
 from dame.cli import options, output
-from dame.populations.distributions import parse_law
+from dame.populations.distributions import parse_distribution
 from dame.populations.population import Population
 from dame.populations.simulation import Simulation
 from dame.populations.simulation import simulate as run_simulation
@@ -41,7 +41,7 @@ def simulate(
         sizes=distribution,
         protocol=protocol,
     )
-    population = Population.synthetic(distribution, parse_law(data))
+    population = Population.synthetic(distribution, parse_distribution(data))
     with output.progress_of("simulating", count) as progress:
         result = run_simulation(plan, population, count, options.seed_number(seed), progress)
     if as_json:

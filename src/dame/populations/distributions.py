@@ -162,7 +162,7 @@ _FORMS: dict[str, tuple[int, str, Callable[..., RecordDistribution]]] = {
 FORMS = " ".join(form for _, form, _ in _FORMS.values())
 
 
-def parse_law(spec: str) -> RecordDistribution:
+def parse_distribution(spec: str) -> RecordDistribution:
     """The law that a text such as `rademacher:0.5` or `beta:2:6` stands for."""
     name, *words = spec.split(":") if isinstance(spec, str) else [str(spec)]
     if name not in _FORMS:
