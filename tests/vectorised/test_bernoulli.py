@@ -126,7 +126,7 @@ def test_secure_words_give_the_same_frequency() -> None:
 
 @pytest.mark.parametrize("threshold", [-1, 2**64 + 1, 0.5, float("nan"), True, None, "1"])
 def test_other_thresholds_are_refused(threshold: object) -> None:
-    with pytest.raises(InvalidInput, match=r"threshold must be a whole number from 0 to 2\*\*64"):
+    with pytest.raises(InvalidInput, match="threshold must be a whole number"):
         packed_bits(NOTHING, threshold, 1)
 
 

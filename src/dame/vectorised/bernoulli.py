@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.errors import InvalidInput
 from dame.vectorised.words import WordArray, Words
 
 LANES = 64
@@ -40,7 +39,7 @@ def packed_bits(words: Words, threshold: int, count: int) -> WordArray:
     u and the threshold agree there, which is as uniform as the digit itself. At the first disagreement the
     larger number has the one, so the bit of the lane is the threshold's digit at that place.
     """
-    threshold = check_threshold("threshold", threshold)
+    threshold = checks.whole("threshold", threshold, 0, CERTAIN)
     lanes = checks.whole("count", count, 0, _MOST_LANES)
     drawn = np.zeros(-(-lanes // LANES), np.uint64)
     if threshold == CERTAIN:
@@ -49,14 +48,6 @@ def packed_bits(words: Words, threshold: int, count: int) -> WordArray:
         for start in range(0, drawn.size, BLOCK):
             compare(words, lambda group: _threshold_flips(threshold, group), drawn[None, start : start + BLOCK])
     return clear_beyond(drawn, lanes)
-
-
-def check_threshold(field: str, value: object) -> int:
-    """`value` as a threshold: a whole number from 0 (never) to 2^64 (always)."""
-    index = getattr(value, "__index__", None)
-    if isinstance(value, bool) or index is None or not 0 <= index() <= CERTAIN:
-        raise InvalidInput(field, value, "a whole number from 0 to 2**64")
-    return int(index())
 
 
 def clear_beyond(packed: WordArray, lanes: int) -> WordArray:

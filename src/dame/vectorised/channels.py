@@ -15,10 +15,10 @@ from numpy.random import Generator
 
 from dame.device.channels import MARK_STEPS, Bits, Channel, Choice, Comparing, Laplace
 from dame.device.exact import WORD
-from dame.vectorised.coins import Ballots, Bytes, ManyCoins
+from dame.vectorised.coins import ManyCoins
 from dame.vectorised.forms import Forms
 from dame.vectorised.lenses import Floats, Ints, Numbers, Readings
-from dame.vectorised.unary import count_reports
+from dame.vectorised.unary import Ballots, Bytes, count_rows
 from dame.vectorised.words import WordArray
 
 C = TypeVar("C", bound=Channel)
@@ -77,7 +77,7 @@ class _BitsForm(ChannelForm[Bits]):
         return ChannelForm.drawn_sums(self, channel, readings, coins)
 
     def count(self, channel: Bits, codes: Bytes) -> Ints | Sequence[int]:
-        return [int(np.count_nonzero(codes))] if channel.bins == 1 else count_reports(codes, channel.bins)
+        return [int(np.count_nonzero(codes))] if channel.bins == 1 else count_rows(codes, channel.bins)
 
     def simulated_sums(
         self, channel: Bits, readings: Readings, chances: Floats | None, people: int, rng: Generator

@@ -17,8 +17,9 @@ from dame.device.questions import TAG_BYTES, Question, question_tag
 from dame.device.reports import report_bytes
 from dame.errors import RejectedReport
 from dame.vectorised.channels import CHANNEL_FORMS
-from dame.vectorised.coins import Bytes, ManyCoins, StreamCoins
+from dame.vectorised.coins import ManyCoins, StreamCoins
 from dame.vectorised.lenses import Floats, Ints, Places, read
+from dame.vectorised.unary import Bytes
 from dame.vectorised.words import Words
 
 Totals = list[tuple[int, Sequence[int]]]
