@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from dame.errors import InvalidInput
 from dame.vectorised import bernoulli
 from dame.vectorised.bernoulli import packed_bits
-from dame.vectorised.words import ReplayWords, SecureWords
+from dame.vectorised.words import SecureWords
 from tests.vectorised.sources import (
     EXAMPLES,
     FALSE_ALARM,
     ConstantPlanes,
     RepeatedWords,
+    ReplayWords,
     WordPlanes,
     binomial_p,
     chi_square_p,

@@ -11,8 +11,17 @@ from dame.errors import InvalidInput
 from dame.vectorised import unary
 from dame.vectorised.bitmatrix import ones_per_row
 from dame.vectorised.unary import Ballots, count_rows, count_votes, vote_matrix, vote_rows
-from dame.vectorised.words import ReplayWords, SecureWords, Words
-from tests.vectorised.sources import FALSE_ALARM, RepeatedWords, binomial_p, chi_square_p, fast, ones, unpacked
+from dame.vectorised.words import SecureWords, Words
+from tests.vectorised.sources import (
+    FALSE_ALARM,
+    RepeatedWords,
+    ReplayWords,
+    binomial_p,
+    chi_square_p,
+    fast,
+    ones,
+    unpacked,
+)
 
 SURE = 2**64
 YES, NO = 2**63, int(SURE / (1 + np.e))

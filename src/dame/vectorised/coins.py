@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame.vectorised.keyed import Lanes
-from dame.vectorised.keyed_laplace import discrete_laplace as keyed_laplace
+from dame.vectorised.keyed import discrete_laplace as keyed_laplace
 from dame.vectorised.laplace import discrete_laplace
 from dame.vectorised.unary import Ballots, Bytes, Ints, count_votes, vote_rows
 from dame.vectorised.words import SecureWords, WordArray, Words
