@@ -83,7 +83,7 @@ class _BitsForm(ChannelForm[Bits]):
             return np.asarray(rng.binomial(marked, yes) + rng.binomial(people - marked, no))
         coins = (ends / WORD for ends in _thresholds(channel, readings, readings.marks))
         if chances is None:
-            return [np.count_nonzero(rng.random(people) < coin) for coin in coins]
+            return [int(np.count_nonzero(rng.random(people) < coin)) for coin in coins]
         if channel.bins == 1:  # people drawn from one distribution toss one coin, whose chance is the mean of theirs
             return [rng.binomial(people, min(float(chances @ next(coins)), 1.0))]
         own = rng.multinomial(people, chances)  # whoever somebody is, she is it on all bins
