@@ -18,8 +18,7 @@ import numpy as np
 
 from dame.vectorised.bernoulli import packed_bits
 from dame.vectorised.laplace import discrete_laplace
-from dame.vectorised.unary import count_reports, count_votes
-from dame.vectorised.unary import vote_matrix as draw_votes
+from dame.vectorised.unary import Ballots, count_rows, count_votes, vote_matrix, vote_rows
 from dame.vectorised.words import FastWords, SecureWords, Words
 
 BINS = 64
@@ -93,33 +92,34 @@ def vote_jobs(users: int) -> Iterator[Job]:
     """One-hot votes over 64 bins: randomised only, as reports, counted at once, and counted from the reports."""
     rng = np.random.default_rng(2)
     hot = rng.integers(0, BINS, users)
+    ballots = Ballots(yes=YES, no=NO, bins=BINS, first=hot, last=hot)
     vote = f"one-hot vote, {BINS} bins: "
     yield Job(
         name=vote + "randomise",
         unit="M users/s",
         work=users,
-        ours=lambda words: draw_votes(words, YES, NO, BINS, hot, hot),
+        ours=lambda words: vote_matrix(words, ballots),
         plain=lambda: sum(1 for _ in plain_votes(rng, hot)),
     )
     yield Job(
         name=vote + "reports",
         unit="M users/s",
         work=users,
-        ours=lambda words: draw_votes(words, YES, NO, BINS, hot, hot).reports(),
+        ours=lambda words: vote_rows(words, ballots),
         plain=lambda: np.concatenate(list(plain_reports(rng, hot))),
     )
     yield Job(
         name=vote + "randomise and count",
         unit="M users/s",
         work=users,
-        ours=lambda words: count_votes(words, YES, NO, BINS, hot, hot),
+        ours=lambda words: count_votes(words, ballots),
         plain=lambda: sum(np.add.reduce(votes, axis=0, dtype=np.int32) for votes in plain_votes(rng, hot)),
     )
     yield Job(
         name=vote + "reports, then count them",
         unit="M users/s",
         work=users,
-        ours=lambda words: count_reports(draw_votes(words, YES, NO, BINS, hot, hot).reports(), BINS),
+        ours=lambda words: count_rows(vote_rows(words, ballots), BINS),
         plain=lambda: sum(plain_count(reports) for reports in plain_reports(rng, hot)),
     )
 

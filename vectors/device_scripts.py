@@ -181,5 +181,5 @@ def _shares_at(border: int) -> list[float]:
     """Shares of two slots whose border is exactly this number."""
     part = Fraction(2 * border + 1, 2 * WORD).limit_denominator(2**40)
     shares = [part.numerator * 2.0**-41, (part.denominator - part.numerator) * 2.0**-41]
-    assert slot_borders(shares) == (border,)
+    assert slot_borders(tuple(shares)) == (border,)
     return shares

@@ -121,6 +121,6 @@ def slot_operation(study: str, shares: Sequence[float], participant: str) -> Doc
     operation: Document = {"op": "slot", "study": study, "shares": list(shares), "participant": participant}
     if "error" in expect:
         return {**operation, "expect": expect}
-    borders = [f"{border:016x}" for border in slot_borders(shares)]
+    borders = [f"{border:016x}" for border in slot_borders(tuple(shares))]
     steps = {"hash": f"{participant_hash(study, participant):016x}", "borders": borders}
     return {**operation, "expect": expect, "steps": steps}

@@ -26,7 +26,7 @@ from benchmarks.peers.installed import MISSING, is_installed
 from benchmarks.peers.rows import Row
 from dame.device import Bins, Bits, Question
 from dame.vectorised.reports import answer_many, report_totals
-from dame.vectorised.unary import count_votes, vote_matrix
+from dame.vectorised.unary import Ballots, count_votes, vote_matrix
 from dame.vectorised.words import FastWords, SecureWords, Words
 
 ALPHA = 1.0
@@ -134,19 +134,20 @@ def vote_entries(effort: Effort) -> Iterator[Entry]:
     rng = np.random.default_rng(1)
     secure, fast = SecureWords(), FastWords(np.random.Generator(np.random.SFC64(1)))
     hot = rng.integers(0, BINS, effort.users)
+    ballots = Ballots(yes=YES, no=NO, bins=BINS, first=hot, last=hot)
     few = hot[: effort.called]
     for name, words in ((SECURE, secure), (FAST, fast)):
         yield Entry(
             job=RANDOMISE,
             name=name,
             users=effort.users,
-            run=lambda words=words: vote_matrix(words, YES, NO, BINS, hot, hot),
+            run=lambda words=words: vote_matrix(words, ballots),
         )
         yield Entry(
             job=COUNT,
             name=name,
             users=effort.users,
-            run=lambda words=words: count_votes(words, YES, NO, BINS, hot, hot),
+            run=lambda words=words: count_votes(words, ballots),
         )
     yield Entry(job=RANDOMISE, name=PLAIN, users=effort.users, run=lambda: sum(1 for _ in plain_votes(rng, hot)))
     yield Entry(

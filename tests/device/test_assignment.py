@@ -56,7 +56,7 @@ def test_the_order_of_arrival_does_not_matter(shares, people, shuffler):
 @given(share_lists)
 def test_borders_are_exact(shares):
     total, below = sum(map(Fraction, shares)), Fraction(0)
-    borders = slot_borders(shares)
+    borders = slot_borders(tuple(shares))
     assert len(borders) == len(shares) - 1
     for border, share in zip(borders, shares, strict=False):
         below += Fraction(share)
@@ -91,7 +91,7 @@ def test_one_slot_is_everybodys():
 
 @given(share_lists, st.integers(0, WORD - 1))
 def test_everybody_has_exactly_one_slot(shares, value):
-    ends = (0, *slot_borders(shares), WORD)
+    ends = (0, *slot_borders(tuple(shares)), WORD)
     own = [slot for slot in range(len(shares)) if ends[slot] <= value < ends[slot + 1]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignment, "participant_hash", lambda study, participant: value)

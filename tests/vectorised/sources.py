@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy import stats
 
+from dame.errors import InvalidInput
 from dame.vectorised.bernoulli import PLANES
-from dame.vectorised.words import FastWords
+from dame.vectorised.words import FastWords, WordArray
 
 FALSE_ALARM = 1e-6
 """The chance that a right sampler fails one test. Seeds are fixed, so a passing test passes always."""
@@ -35,6 +36,25 @@ def chi_square_p(observed: Sequence[float], expected: Sequence[float]) -> float:
     if hoped[-1] < 10:
         seen, hoped = seen[:-1], hoped[:-1]
     return float(stats.chi2.sf(((seen - hoped) ** 2 / hoped).sum(), len(hoped) - 1))
+
+
+class ReplayWords:
+    """Words given in advance, for tests; asking for more of them than are left is an error."""
+
+    def __init__(self, words: Sequence[int]) -> None:
+        self._words = np.array(words, dtype=np.uint64)
+
+    def take(self, count: int) -> WordArray:
+        """The next `count` words; the caller does not write into them."""
+        if not 0 <= count <= self.left:
+            raise InvalidInput("count", count, f"at most the {self.left} words that are left")
+        taken, self._words = self._words[:count], self._words[count:]
+        return taken
+
+    @property
+    def left(self) -> int:
+        """The number of words that were not taken yet."""
+        return self._words.size
 
 
 class ConstantPlanes:

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from dame.errors import InvalidInput
 from dame.vectorised import bernoulli
 from dame.vectorised.bernoulli import packed_bits
-from dame.vectorised.words import ReplayWords, SecureWords
+from dame.vectorised.words import SecureWords
 from tests.vectorised.sources import (
     EXAMPLES,
     FALSE_ALARM,
     ConstantPlanes,
     RepeatedWords,
+    ReplayWords,
     WordPlanes,
     binomial_p,
     chi_square_p,
@@ -126,7 +127,7 @@ def test_secure_words_give_the_same_frequency() -> None:
 
 @pytest.mark.parametrize("threshold", [-1, 2**64 + 1, 0.5, float("nan"), True, None, "1"])
 def test_other_thresholds_are_refused(threshold: object) -> None:
-    with pytest.raises(InvalidInput, match=r"threshold must be a whole number from 0 to 2\*\*64"):
+    with pytest.raises(InvalidInput, match="threshold must be a whole number"):
         packed_bits(NOTHING, threshold, 1)
 
 

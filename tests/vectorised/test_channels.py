@@ -21,11 +21,11 @@ from dame.vectorised.coins import KeyedCoins, StreamCoins
 from dame.vectorised.keyed import Keys, Lanes
 from dame.vectorised.lenses import read
 from dame.vectorised.reports import drawn_totals, encoded, payloads, report_totals
-from dame.vectorised.words import ReplayWords
 from tests.device.strategies import people, questions
 from tests.vectorised.exact import value_chances
 from tests.vectorised.examples import NOISY, PEOPLE, QUESTIONS
 from tests.vectorised.keyed_oracle import UserCoins
+from tests.vectorised.sources import ReplayWords
 from tests.vectorised.test_lenses import arrays
 
 PURPOSE = ("coins", 7, "study", "mean", 0, 0)

@@ -12,8 +12,7 @@ from scipy import stats
 
 from dame.device.coins import discrete_laplace as device_laplace
 from dame.vectorised.coins import KeyedCoins
-from dame.vectorised.keyed import Keys, Lanes, coin_keys, mix
-from dame.vectorised.keyed_laplace import discrete_laplace
+from dame.vectorised.keyed import Keys, Lanes, coin_keys, discrete_laplace, mix
 from tests.chances import FALSE_ALARM, p_value, power
 from tests.vectorised.examples import QUESTIONS
 from tests.vectorised.keyed_oracle import UserCoins

@@ -9,8 +9,8 @@ from dame.errors import InvalidInput
 from dame.vectorised import geometric
 from dame.vectorised.bernoulli import PLANES
 from dame.vectorised.laplace import discrete_laplace
-from dame.vectorised.words import ReplayWords, SecureWords
-from tests.vectorised.sources import FALSE_ALARM, ConstantPlanes, chi_square_p, fast
+from dame.vectorised.words import SecureWords
+from tests.vectorised.sources import FALSE_ALARM, ConstantPlanes, ReplayWords, chi_square_p, fast
 
 COUNT = 2**18
 SCALES = (1, 2, 7, 1000, 2**40)
@@ -89,7 +89,7 @@ def test_digits_of_the_probabilities_are_exact(scale: int) -> None:
                 assert geometric._leading(scale, place, count) == int(mpmath.floor(r / (1 + r) * 2**count))
         beyond = mpmath.exp(-(mpmath.mpf(2) ** geometric.width(scale)) / scale)
         for count in (8, 64, 200):
-            assert geometric._leading_beyond(scale, count) == int(mpmath.floor(beyond * 2**count))
+            assert geometric._leading(scale, geometric.width(scale), count) == int(mpmath.floor(beyond * 2**count))
 
 
 @pytest.mark.parametrize("scale", [1, 3, 1000, 2**45])
@@ -102,9 +102,10 @@ def test_bounds_hold_the_power_between_them(scale: int) -> None:
 
 
 def test_more_places_are_used_when_bounds_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
-    sure = geometric._leading(1000, 3, 64), geometric._leading_beyond(1000, 64)
-    monkeypatch.setattr(geometric, "_precision", lambda count: count)
-    assert (geometric._leading(1000, 3, 64), geometric._leading_beyond(1000, 64)) == sure
+    places = 3, geometric.width(1000)
+    sure = [geometric._leading(1000, place, 64) for place in places]
+    monkeypatch.setattr(geometric, "_SPARE", 0)
+    assert [geometric._leading(1000, place, 64) for place in places] == sure
 
 
 def test_independent_digits_are_the_geometric_law() -> None:
@@ -117,7 +118,7 @@ def test_independent_digits_are_the_geometric_law() -> None:
 
 def first_one(scale: int) -> int:
     """The place of the first digit one in the probability of a magnitude beyond the digits."""
-    return next(n for n in range(1, 200) if geometric._leading_beyond(scale, n))
+    return next(n for n in range(1, 200) if geometric._leading(scale, geometric.width(scale), n))
 
 
 @pytest.mark.parametrize("scale", [1, 7, 2**45])

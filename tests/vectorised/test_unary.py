@@ -8,10 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dame.errors import InvalidInput
-from dame.vectorised import bitmatrix, unary
-from dame.vectorised.unary import VoteBits, count_reports, count_votes, vote_matrix
-from dame.vectorised.words import ReplayWords, SecureWords
-from tests.vectorised.sources import FALSE_ALARM, RepeatedWords, binomial_p, chi_square_p, fast, ones, unpacked
+from dame.vectorised import unary
+from dame.vectorised.bitmatrix import ones_per_row
+from dame.vectorised.unary import Ballots, count_rows, count_votes, vote_matrix, vote_rows
+from dame.vectorised.words import SecureWords, Words
+from tests.vectorised.sources import (
+    FALSE_ALARM,
+    RepeatedWords,
+    ReplayWords,
+    binomial_p,
+    chi_square_p,
+    fast,
+    ones,
+    unpacked,
+)
 
 SURE = 2**64
 YES, NO = 2**63, int(SURE / (1 + np.e))
@@ -24,9 +34,13 @@ def true_votes(bins: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     return ((first[:, None] <= places) & (places <= last[:, None])).astype(np.uint8)
 
 
-def votes_of(drawn: VoteBits) -> np.ndarray:
+def ballots(yes: int, no: int, bins: int, first: np.ndarray, last: np.ndarray) -> Ballots:
+    return Ballots(yes=yes, no=no, bins=bins, first=first, last=last)
+
+
+def votes_of(words: Words, asked: Ballots) -> np.ndarray:
     """The bits of each user, one by one."""
-    return np.stack([unpacked(row, drawn.users) for row in drawn.words], axis=1)
+    return np.stack([unpacked(row, asked.first.size) for row in vote_matrix(words, asked)], axis=1)
 
 
 def random_runs(bins: int, users: int, longest: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,52 +64,53 @@ def runs(draw: st.DrawFn) -> tuple[int, np.ndarray, np.ndarray]:
 def test_without_noise_the_votes_come_back(case: tuple[int, np.ndarray, np.ndarray]) -> None:
     bins, first, last = case
     votes = true_votes(bins, first, last)
-    drawn = vote_matrix(NOTHING, SURE, 0, bins, first, last)
-    assert np.array_equal(votes_of(drawn), votes)
-    assert np.array_equal(drawn.counts(), votes.sum(axis=0))
-    assert np.array_equal(drawn.reports(), np.packbits(votes, axis=1, bitorder="little"))
-    assert np.array_equal(count_votes(NOTHING, SURE, 0, bins, first, last), votes.sum(axis=0))
+    asked = ballots(SURE, 0, bins, first, last)
+    assert np.array_equal(votes_of(NOTHING, asked), votes)
+    assert np.array_equal(ones_per_row(vote_matrix(NOTHING, asked)), votes.sum(axis=0))
+    assert np.array_equal(vote_rows(NOTHING, asked), np.packbits(votes, axis=1, bitorder="little"))
+    assert np.array_equal(count_votes(NOTHING, asked), votes.sum(axis=0))
 
 
 @pytest.mark.parametrize("bins", [1, 7, 8, 9, 63, 64, 65, 130])
 @pytest.mark.parametrize("users", [0, 1, 63, 64, 65, 1000])
 def test_counts_and_reports_are_the_same_bits(bins: int, users: int) -> None:
-    drawn = vote_matrix(fast(31), YES, NO, bins, *random_runs(bins, users, 3, 32))
-    votes, reports = votes_of(drawn), drawn.reports()
-    assert reports.dtype == np.uint8
-    assert np.array_equal(reports, np.packbits(votes, axis=1, bitorder="little"))
-    assert np.array_equal(drawn.counts(), votes.sum(axis=0))
-    assert np.array_equal(count_reports(reports, bins), drawn.counts())
+    asked = ballots(YES, NO, bins, *random_runs(bins, users, 3, 32))
+    votes, rows = votes_of(fast(31), asked), vote_rows(fast(31), asked)
+    assert rows.dtype == np.uint8
+    assert np.array_equal(rows, np.packbits(votes, axis=1, bitorder="little"))
+    assert np.array_equal(count_votes(fast(31), asked), votes.sum(axis=0))
+    assert np.array_equal(count_rows(rows, bins), votes.sum(axis=0))
 
 
 def test_many_blocks_of_users_keep_their_places() -> None:
     users = 3 * unary.BLOCK + 100
     first, last = random_runs(64, users, 3, 33)
-    drawn = vote_matrix(NOTHING, SURE, 0, 64, first, last)
-    expected = np.packbits(true_votes(64, first, last), axis=1, bitorder="little")
-    assert np.array_equal(drawn.reports(), expected)
-    assert np.array_equal(count_reports(expected, 64), drawn.counts())
+    votes = true_votes(64, first, last)
+    rows = np.packbits(votes, axis=1, bitorder="little")
+    assert np.array_equal(vote_rows(NOTHING, ballots(SURE, 0, 64, first, last)), rows)
+    assert np.array_equal(count_rows(rows, 64), votes.sum(axis=0))
 
 
-@pytest.mark.parametrize("chunk", [1, 64, 100, 10**6])
-def test_chunks_do_not_change_the_count(chunk: int) -> None:
+@pytest.mark.parametrize("block", [1, 64, 100, 10**6])
+def test_blocks_do_not_change_the_count(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unary, "BLOCK", block)
     first, last = random_runs(10, 5000, 3, 34)
     expected = true_votes(10, first, last).sum(axis=0)
-    assert np.array_equal(count_votes(NOTHING, SURE, 0, 10, first, last, chunk=chunk), expected)
+    assert np.array_equal(count_votes(NOTHING, ballots(SURE, 0, 10, first, last)), expected)
 
 
 def test_everybody_says_the_opposite_when_thresholds_do() -> None:
     first, last = random_runs(70, 500, 4, 35)
-    drawn = vote_matrix(NOTHING, 0, SURE, 70, first, last)
-    assert np.array_equal(votes_of(drawn), 1 - true_votes(70, first, last))
+    asked = ballots(0, SURE, 70, first, last)
+    assert np.array_equal(votes_of(NOTHING, asked), 1 - true_votes(70, first, last))
 
 
 def test_older_numpy_counts_by_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = fast(36).take(640).reshape(8, 80)
     expected = [ones(row) for row in packed]
     monkeypatch.delattr(np, "bitwise_count", raising=False)
-    assert np.array_equal(bitmatrix.ones_per_row(packed), expected)
-    assert np.array_equal(bitmatrix.ones_per_row(packed[:, ::2]), bitmatrix.ones_per_row(packed[:, ::2].copy()))
+    assert np.array_equal(ones_per_row(packed), expected)
+    assert np.array_equal(ones_per_row(packed[:, ::2]), ones_per_row(packed[:, ::2].copy()))
 
 
 def coin_p(votes: np.ndarray, true: np.ndarray, yes: float, no: float) -> float:
@@ -110,7 +125,7 @@ def coin_p(votes: np.ndarray, true: np.ndarray, yes: float, no: float) -> float:
 def test_coins_have_their_thresholds(longest: int) -> None:
     first, last = random_runs(64, 20_000, longest, 37)
     true = true_votes(64, first, last)
-    votes = votes_of(vote_matrix(fast(38), YES, NO, 64, first, last))
+    votes = votes_of(fast(38), ballots(YES, NO, 64, first, last))
     assert coin_p(votes, true, YES / SURE, NO / SURE) > FALSE_ALARM
 
 
@@ -118,7 +133,7 @@ def test_coins_have_their_thresholds(longest: int) -> None:
 def test_wrong_coins_are_noticed(yes: int, no: int) -> None:
     first, last = random_runs(64, 20_000, 3, 37)
     true = true_votes(64, first, last)
-    votes = votes_of(vote_matrix(fast(38), yes, no, 64, first, last))
+    votes = votes_of(fast(38), ballots(yes, no, 64, first, last))
     assert coin_p(votes, true, YES / SURE, NO / SURE) < FALSE_ALARM
 
 
@@ -132,7 +147,7 @@ def joint_p(three: np.ndarray, odds: tuple[float, float, float]) -> float:
 def test_coins_of_one_user_are_independent() -> None:
     users = 50_000
     first = np.random.default_rng(39).integers(0, 60, users)
-    votes = votes_of(vote_matrix(fast(40), YES, NO, 64, first, first + 2)).astype(np.int64)
+    votes = votes_of(fast(40), ballots(YES, NO, 64, first, first + 2)).astype(np.int64)
     three = votes[np.arange(users)[:, None], first[:, None] + np.arange(3)]
     assert joint_p(three, (0.5, 0.5, 0.5)) > FALSE_ALARM
     edge = votes[np.arange(users)[:, None], first[:, None] + np.arange(2, 4)]
@@ -142,15 +157,16 @@ def test_coins_of_one_user_are_independent() -> None:
 
 def test_coins_of_neighbours_are_independent_and_reused_words_are_noticed() -> None:
     first = np.full(50_048, 5)
+    asked = ballots(YES, NO, 64, first, first)
     for words, fine in ((fast(41), True), (RepeatedWords(41, 64), False)):
-        voted = unpacked(vote_matrix(words, YES, NO, 64, first, first).words[5], first.size).astype(np.int64)
+        voted = unpacked(vote_matrix(words, asked)[5], first.size).astype(np.int64)
         triples = np.c_[voted[:-8192], voted[4096:-4096], voted[8192:]]
         assert (joint_p(triples, (0.5, 0.5, 0.5)) > FALSE_ALARM) is fine
 
 
 def test_secure_words_give_the_same_counts() -> None:
     first = np.random.default_rng(42).integers(0, 16, 100_000)
-    counts = count_votes(SecureWords(), YES, NO, 16, first, first)
+    counts = count_votes(SecureWords(), ballots(YES, NO, 16, first, first))
     votes = np.bincount(first, minlength=16)
     others, p = first.size - votes, NO / SURE
     mean, sd = votes / 2 + others * p, np.sqrt(votes / 4 + others * p * (1 - p))
@@ -159,8 +175,9 @@ def test_secure_words_give_the_same_counts() -> None:
 
 def test_counting_does_not_hold_all_bits() -> None:
     first = np.random.default_rng(43).integers(0, 256, 300_000)
+    asked = ballots(YES, NO, 256, first, first)
     tracemalloc.start()
-    count_votes(fast(44), YES, NO, 256, first, first)
+    count_votes(fast(44), asked)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6e6  # all bits would be 9.6 MB
@@ -168,22 +185,22 @@ def test_counting_does_not_hold_all_bits() -> None:
 
 def test_no_users_and_nobody_voting() -> None:
     nobody = np.empty(0, np.int64)
-    empty = vote_matrix(NOTHING, YES, NO, 64, nobody, nobody)
-    assert empty.reports().shape == (0, 8)
-    assert empty.counts().tolist() == [0] * 64
-    silent = np.full(100, 3), np.full(100, 2)
-    assert vote_matrix(NOTHING, SURE, 0, 4, *silent).counts().tolist() == [0] * 4
+    empty = ballots(YES, NO, 64, nobody, nobody)
+    assert vote_rows(NOTHING, empty).shape == (0, 8)
+    assert count_votes(NOTHING, empty).tolist() == [0] * 64
+    silent = ballots(SURE, 0, 4, np.full(100, 3), np.full(100, 2))
+    assert count_votes(NOTHING, silent).tolist() == [0] * 4
 
 
 def test_empty_votes_may_lie_anywhere() -> None:
     smallest, largest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     first, last = np.array([largest, 0, 99]), np.array([smallest, -1, 50])
-    assert vote_matrix(NOTHING, SURE, 0, 4, first, last).counts().tolist() == [0] * 4
+    assert count_votes(NOTHING, ballots(SURE, 0, 4, first, last)).tolist() == [0] * 4
 
 
 def test_small_integer_types_are_welcome() -> None:
     first = np.array([0, 3], np.uint8)
-    assert vote_matrix(NOTHING, SURE, 0, 4, first, first).counts().tolist() == [1, 0, 0, 1]
+    assert count_votes(NOTHING, ballots(SURE, 0, 4, first, first)).tolist() == [1, 0, 0, 1]
 
 
 RUN = np.array([1, 2])
@@ -192,10 +209,10 @@ RUN = np.array([1, 2])
 @pytest.mark.parametrize(
     ("field", "arguments"),
     [
-        ("yes", (-1, 0, 4, RUN, RUN)),
-        ("yes", (0.5, 0, 4, RUN, RUN)),
-        ("no", (0, 2**64 + 1, 4, RUN, RUN)),
-        ("bins", (1, 0, 0, RUN, RUN)),
+        ("threshold", (-1, 0, 4, RUN, RUN)),
+        ("threshold", (0.5, 0, 4, RUN, RUN)),
+        ("threshold", (0, 2**64 + 1, 4, RUN, RUN)),
+        ("votes", (1, 0, 0, RUN, RUN)),
         ("votes", (1, 0, 2, RUN, RUN)),
         ("votes", (1, 0, 4, -RUN, RUN)),
         ("first", (1, 0, 4, RUN / 2, RUN)),
@@ -207,16 +224,11 @@ RUN = np.array([1, 2])
 def test_bad_ballots_are_refused(field: str, arguments: tuple[object, ...]) -> None:
     for draw in (vote_matrix, count_votes):
         with pytest.raises(InvalidInput) as caught:
-            draw(NOTHING, *arguments)
+            draw(NOTHING, ballots(*arguments))
         assert caught.value.field == field
 
 
 @pytest.mark.parametrize("reports", [np.zeros((3, 2), np.uint8), np.zeros(3, np.uint8), np.zeros((3, 1))])
 def test_reports_of_another_width_are_refused(reports: np.ndarray) -> None:
     with pytest.raises(InvalidInput, match="reports must be rows of 1 bytes"):
-        count_reports(reports, 8)
-
-
-def test_chunks_of_nothing_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="chunk"):
-        count_votes(NOTHING, 1, 0, 4, RUN, RUN, chunk=0)
+        count_rows(reports, 8)

@@ -10,8 +10,8 @@ from scipy import stats
 from dame.errors import InvalidInput
 from dame.vectorised import words
 from dame.vectorised.bernoulli import packed_bits
-from dame.vectorised.words import FastWords, ReplayWords, SecureWords
-from tests.vectorised.sources import FALSE_ALARM, chi_square_p
+from dame.vectorised.words import FastWords, SecureWords
+from tests.vectorised.sources import FALSE_ALARM, ReplayWords, chi_square_p
 
 CIPHERS = "cryptography.hazmat.primitives.ciphers"
 

@@ -13,13 +13,9 @@ from dame.device.exact import WORD
 from dame.errors import InvalidInput
 
 
-def slot_borders(shares: Sequence[float]) -> tuple[int, ...]:
-    """For each slot but the last, the 64-bit hash value at which the next slot begins."""
-    return _borders(tuple(shares))
-
-
 @lru_cache(maxsize=256)
-def _borders(shares: tuple[float, ...]) -> tuple[int, ...]:
+def slot_borders(shares: tuple[float, ...]) -> tuple[int, ...]:
+    """For each slot but the last, the 64-bit hash value at which the next slot begins."""
     total = sum(map(Fraction, shares))
     return tuple(int(WORD * part / total) for part in itertools.accumulate(map(Fraction, shares)))[:-1]
 
@@ -35,4 +31,4 @@ def participant_hash(study: str, participant: str) -> int:
 
 def slot_of(study: str, shares: Sequence[float], participant: str) -> int:
     """The place, in the list of a study's slots with these shares, of the one in which a participant answers."""
-    return bisect_right(slot_borders(shares), participant_hash(study, participant))
+    return bisect_right(slot_borders(tuple(shares)), participant_hash(study, participant))

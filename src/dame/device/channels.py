@@ -137,9 +137,18 @@ class _TwoThresholds(Comparing):
         """Probability that the entry of a bin is 1 when its mark is 1 with probability `mark`."""
         return (self.no + mark * (self.yes - self.no)) / WORD
 
+    @property
+    def entry_limits(self) -> tuple[tuple[int, int], ...]:
+        """At most one each."""
+        return ((0, 1),) * self.bins
+
     def debias(self, mean: float) -> float:
         """The mean mark of a bin, from the mean of its entries."""
         return (mean - self.no / WORD) * WORD / (self.yes - self.no)
+
+    def bias(self, mark: float) -> float:
+        """Expectation of the debiased entry minus the mark: none, for marks of 0 and 1 and mixtures of them."""
+        return self.debias(self.probability(mark)) - mark
 
     def variance(self, mark: float) -> float:
         """Variance of one debiased entry of a person (or a random person) whose mark is 1 with probability `mark`."""
@@ -221,11 +230,6 @@ class Bits(_TwoThresholds):
         """The bits."""
         return tuple(value >> bin_ & 1 for bin_ in range(self.bins))
 
-    @property
-    def entry_limits(self) -> tuple[tuple[int, int], ...]:
-        """A bit each."""
-        return ((0, 1),) * self.bins
-
     def bias(self, mark: float) -> float:
         """Expectation of the debiased bit minus the mark: only what rounding a mark to 2^-32 costs."""
         return self.debias(self.threshold(mark) / WORD) - mark
@@ -247,6 +251,7 @@ class Choice(_TwoThresholds):
     """
 
     kind = "choice"
+    words = "one of them, by chance not always the right one"
     bins: int = field()
 
     def __post_init__(self) -> None:
@@ -286,23 +291,9 @@ class Choice(_TwoThresholds):
         """1 for the bin that was drawn, 0 for the others."""
         return tuple(int(bin_ == value) for bin_ in range(self.bins))
 
-    @property
-    def entry_limits(self) -> tuple[tuple[int, int], ...]:
-        """At most one each."""
-        return ((0, 1),) * self.bins
-
     def possible(self, reports: int, sums: Sums) -> bool:
         """One bin a report."""
         return sum(sums) == reports
-
-    def bias(self, mark: float) -> float:
-        """Expectation of the debiased entry minus the mark: none, for marks of 0 and 1 and mixtures of them."""
-        return self.debias(self.probability(mark)) - mark
-
-    @property
-    def words(self) -> str:
-        """How it answers, in a few words."""
-        return "one of them, by chance not always the right one"
 
 
 @CHANNELS.register
@@ -317,6 +308,7 @@ class Laplace(Channel):
     """
 
     kind = "laplace"
+    words = "the position with noise"
     bins: ClassVar[int] = 1
     steps: int
     scale: int
@@ -337,8 +329,7 @@ class Laplace(Channel):
 
     def loss(self, differences: Differences) -> Loss:
         """The largest loss between two people: from one end of the grid to the other."""
-        farthest = max(max(pair) for pair in differences)
-        return Loss(exponent=Fraction(self.steps * farthest, self.scale))
+        return Loss(exponent=Fraction(self.steps * max(map(max, differences)), self.scale))
 
     def draw(self, reading: Reading, coins: Coins) -> int:
         """A noisy grid point."""
@@ -374,17 +365,12 @@ class Laplace(Channel):
 
     def bias(self, mark: float) -> float:
         """Expectation of the debiased value minus the mark: what rounding to the grid costs."""
-        return grid_point(mark, self.steps) / self.steps - mark
+        return self.debias(grid_point(mark, self.steps)) - mark
 
     def variance(self, mark: float) -> float:
         """Variance of one debiased value; the same for every mark."""
         del mark
         return 1 / (2 * self.steps**2 * math.sinh(1 / (2 * self.scale)) ** 2)
-
-    @property
-    def words(self) -> str:
-        """How it answers, in a few words."""
-        return "the position with noise"
 
 
 def _unhex(value: object) -> int:

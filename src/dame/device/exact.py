@@ -54,9 +54,7 @@ class Loss:
 
     def epsilon(self) -> float:
         """The loss, rounded up to a float."""
-        if self.ratio == 1:
-            return float_upper(self.exponent)
-        return float_upper(Fraction(ln_upper(self.ratio)) + self.exponent)
+        return float_upper(Fraction(0.0 if self.ratio == 1 else ln_upper(self.ratio)) + self.exponent)
 
 
 def symmetric_threshold(budget: Fraction) -> int:

@@ -107,7 +107,8 @@ class Ledger:
         """Pins what a person agrees to; the same again changes nothing, anything else is a Mismatch."""
         with self._transaction():
             self.check_enrolment(enrolment)
-            row = (*_texts(enrolment),)
+            values = (getattr(enrolment, field.name) for field in fields(enrolment))
+            row = [value.hex() if isinstance(value, float) else value for value in values]  # as exact texts
             self._store.execute("INSERT OR IGNORE INTO enrolments VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def enrolment(self, study: str) -> Enrolment | None:
@@ -176,13 +177,6 @@ class Ledger:
 
 def _cap(cap: float) -> Fraction:
     return Fraction(checks.positive("cap", cap, 1e6))
-
-
-def _texts(enrolment: Enrolment) -> Iterator[str]:
-    """The row of an enrolment: numbers as exact texts."""
-    for field in fields(enrolment):
-        value = getattr(enrolment, field.name)
-        yield value.hex() if isinstance(value, float) else value
 
 
 def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dame import checks
 from dame.device.channels import CHANNELS, Channel
 from dame.device.exact import Loss
 from dame.device.lenses import LENSES, Lens
+from dame.device.parts import Kinds, Part
 from dame.device.statistics import STATISTICS, Statistic, Value
 from dame.errors import InvalidInput
 
@@ -50,7 +51,7 @@ class Question:
         checks.text("target", self.target, 64)
         object.__setattr__(self, "round", checks.whole("round", self.round, 0, MOST_ROUNDS - 1))
         object.__setattr__(self, "alpha", checks.alpha(self.alpha))
-        for name, part in (("statistic", Statistic), ("lens", Lens), ("channel", Channel)):
+        for name, (part, _) in _PARTS.items():
             if not isinstance(getattr(self, name), part):
                 raise InvalidInput(name, getattr(self, name), f"a {part.__name__.lower()}")
         if self.lens.bins != self.channel.bins:
@@ -78,35 +79,25 @@ class Question:
 
     def to_json(self) -> dict[str, object]:
         """The question as a JSON object."""
-        return {
-            "version": VERSION,
-            "study": self.study,
-            "target": self.target,
-            "round": self.round,
-            "alpha": self.alpha,
-            "statistic": self.statistic.to_json(),
-            "lens": self.lens.to_json(),
-            "channel": self.channel.to_json(),
-        }
+        header = {name: getattr(self, name) for name in ("study", "target", "round", "alpha")}
+        return {"version": VERSION, **header, **{name: getattr(self, name).to_json() for name in _PARTS}}
 
 
-_KEYS = frozenset({"version", "study", "target", "round", "alpha", "statistic", "lens", "channel"})
+_PARTS: dict[str, tuple[type[Part], Kinds[Any]]] = {
+    "statistic": (Statistic, STATISTICS),
+    "lens": (Lens, LENSES),
+    "channel": (Channel, CHANNELS),
+}
+_KEYS = frozenset({"version", *(part.name for part in fields(Question))})
 
 
 def question_from_json(document: object) -> Question:
     """The question that a JSON object describes; anything missing, unknown or out of range is an InvalidInput."""
-    fields = checks.keys("question", document, _KEYS, frozenset())
-    if type(fields["version"]) is not int or fields["version"] != VERSION:
-        raise InvalidInput("question version", fields["version"], str(VERSION))
-    return Question(
-        study=fields["study"],  # type: ignore[arg-type]  # the question checks it, and what follows
-        target=fields["target"],  # type: ignore[arg-type]
-        round=fields["round"],  # type: ignore[arg-type]
-        alpha=fields["alpha"],  # type: ignore[arg-type]
-        statistic=STATISTICS.from_json(fields["statistic"]),
-        lens=LENSES.from_json(fields["lens"]),
-        channel=CHANNELS.from_json(fields["channel"]),
-    )
+    given: dict[str, Any] = dict(checks.keys("question", document, _KEYS, frozenset()))
+    version = given.pop("version")
+    if type(version) is not int or version != VERSION:
+        raise InvalidInput("question version", version, str(VERSION))
+    return Question(**given | {name: kinds.from_json(given[name]) for name, (_, kinds) in _PARTS.items()})
 
 
 def canonical(document: object) -> bytes:

@@ -17,9 +17,10 @@ from dame.engines.people import Hashes, People
 from dame.errors import Mismatch
 from dame.planning.plans import Plan
 from dame.tally import Tally
-from dame.vectorised.coins import Bytes, KeyedCoins, ManyCoins, StreamCoins
+from dame.vectorised.coins import KeyedCoins, ManyCoins, StreamCoins
 from dame.vectorised.keyed import Keys, Lanes, coin_keys
 from dame.vectorised.reports import drawn_totals, encoded, payloads
+from dame.vectorised.unary import Bytes
 
 BYTES_AT_ONCE = 2**26
 """Bytes of the reports, made or not, of people who answer together."""

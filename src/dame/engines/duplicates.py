@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dame.vectorised.coins import Bytes
+from dame.vectorised.unary import Bytes
 
 IDS_AT_ONCE = 2**26
 """Ids compared together: half a GiB, and as much again to sort them."""

@@ -18,8 +18,8 @@ from dame.engines.answers import Addressed
 from dame.engines.people import People
 from dame.errors import InvalidInput, MissingExtra
 from dame.planning.files import drafted
-from dame.vectorised.coins import Bytes
 from dame.vectorised.keyed import Keys, Lanes
+from dame.vectorised.unary import Bytes
 from dame.vectorised.words import SecureWords, WordArray
 
 if TYPE_CHECKING:

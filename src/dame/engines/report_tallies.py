@@ -21,8 +21,8 @@ from dame.engines.duplicates import Dropped, duplicate_rows
 from dame.engines.report_files import ID_BYTES, QUESTION_KEY, arrow
 from dame.errors import InvalidInput, RejectedReport
 from dame.tally import Tally
-from dame.vectorised.coins import Bytes
 from dame.vectorised.reports import report_totals
+from dame.vectorised.unary import Bytes
 
 BYTES_AT_ONCE = 2**20
 """Bytes of reports that are counted together: they stay in a processor's cache."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.errors import InvalidInput
 from dame.vectorised.words import WordArray, Words
 
 LANES = 64
@@ -40,7 +39,7 @@ def packed_bits(words: Words, threshold: int, count: int) -> WordArray:
     u and the threshold agree there, which is as uniform as the digit itself. At the first disagreement the
     larger number has the one, so the bit of the lane is the threshold's digit at that place.
     """
-    threshold = check_threshold("threshold", threshold)
+    threshold = checks.whole("threshold", threshold, 0, CERTAIN)
     lanes = checks.whole("count", count, 0, _MOST_LANES)
     drawn = np.zeros(-(-lanes // LANES), np.uint64)
     if threshold == CERTAIN:
@@ -49,14 +48,6 @@ def packed_bits(words: Words, threshold: int, count: int) -> WordArray:
         for start in range(0, drawn.size, BLOCK):
             compare(words, lambda group: _threshold_flips(threshold, group), drawn[None, start : start + BLOCK])
     return clear_beyond(drawn, lanes)
-
-
-def check_threshold(field: str, value: object) -> int:
-    """`value` as a threshold: a whole number from 0 (never) to 2^64 (always)."""
-    index = getattr(value, "__index__", None)
-    if isinstance(value, bool) or index is None or not 0 <= index() <= CERTAIN:
-        raise InvalidInput(field, value, "a whole number from 0 to 2**64")
-    return int(index())
 
 
 def clear_beyond(packed: WordArray, lanes: int) -> WordArray:
@@ -97,30 +88,22 @@ def _compare_from(
     open_words = np.flatnonzero(flat)
     if open_words.size:
         settled = np.zeros(open_words.size, np.uint64)
-        shape, rows = _sparse(rows, open_words // undecided.shape[1])
+        # Scattered words are a column, each with its own row's probability; a single row stays a single row.
+        single = len(rows) == 1
+        shape, rows = ((1, -1), rows) if single else ((-1, 1), rows[open_words // undecided.shape[1]])
         _compare_from(group + 1, words, flips, rows, flat[open_words].reshape(shape), settled.reshape(shape))
         result.reshape(-1)[open_words] ^= settled
 
 
-def _sparse(rows: NDArray[np.intp], row_of_word: NDArray[np.intp]) -> tuple[tuple[int, int], NDArray[np.intp]]:
-    """The shape for scattered words, and the probability of each of its rows: a single one stays a single row."""
-    return ((1, -1), rows) if len(rows) == 1 else ((-1, 1), rows[row_of_word])
-
-
 def _compare_group(words: Words, flips: WordArray, undecided: WordArray, result: WordArray) -> None:
     """Flip in `result` the lanes whose first disagreement is at a one of this group of digits."""
-    for flip in flips[:-1]:
-        _flip(result, undecided, flip)
-        undecided &= words.take(undecided.size).reshape(undecided.shape)
-    _flip(result, undecided, flips[-1])
-
-
-def _flip(result: WordArray, undecided: WordArray, flip: WordArray) -> None:
-    """Flip the undecided lanes in place, in the rows chosen."""
-    if flip.size > 1:
-        result ^= undecided & flip
-    elif flip.item():
-        result ^= undecided
+    for place, flip in enumerate(flips):
+        if place:
+            undecided &= words.take(undecided.size).reshape(undecided.shape)
+        if flip.size > 1:
+            result ^= undecided & flip
+        elif flip.item():
+            result ^= undecided
 
 
 @lru_cache(maxsize=1024)

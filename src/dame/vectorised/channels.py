@@ -15,10 +15,10 @@ from numpy.random import Generator
 
 from dame.device.channels import MARK_STEPS, Bits, Channel, Choice, Comparing, Laplace
 from dame.device.exact import WORD
-from dame.vectorised.coins import Ballots, Bytes, ManyCoins
+from dame.vectorised.coins import ManyCoins
 from dame.vectorised.forms import Forms
 from dame.vectorised.lenses import Floats, Ints, Numbers, Readings
-from dame.vectorised.unary import count_reports
+from dame.vectorised.unary import Ballots, Bytes, count_rows
 from dame.vectorised.words import WordArray
 
 C = TypeVar("C", bound=Channel)
@@ -41,11 +41,6 @@ class ChannelForm(ABC, Generic[C]):
     def drawn_sums(self, channel: C, readings: Readings, coins: ManyCoins) -> Ints | Sequence[int]:
         """The sum of each entry over what each person's coins lead to."""
         return self.count(channel, self.codes(channel, readings, coins))
-
-    def valid(self, channel: C, codes: Bytes) -> bool:
-        """Whether all codes, each within its bits, are those of values."""
-        del channel, codes
-        return True
 
     @abstractmethod
     def simulated_sums(
@@ -77,7 +72,7 @@ class _BitsForm(ChannelForm[Bits]):
         return ChannelForm.drawn_sums(self, channel, readings, coins)
 
     def count(self, channel: Bits, codes: Bytes) -> Ints | Sequence[int]:
-        return [int(np.count_nonzero(codes))] if channel.bins == 1 else count_reports(codes, channel.bins)
+        return [int(np.count_nonzero(codes))] if channel.bins == 1 else count_rows(codes, channel.bins)
 
     def simulated_sums(
         self, channel: Bits, readings: Readings, chances: Floats | None, people: int, rng: Generator
@@ -86,11 +81,13 @@ class _BitsForm(ChannelForm[Bits]):
             marked = readings.marked(_runs(readings, chances, people, rng), channel.bins)
             yes, no = channel.yes / WORD, channel.no / WORD
             return np.asarray(rng.binomial(marked, yes) + rng.binomial(people - marked, no))
-        thresholds = _thresholds(channel, readings, readings.marks)
-        if chances is None or channel.bins == 1:
-            return [_ones(ends / WORD, chances, people, rng) for ends in thresholds]
+        coins = (ends / WORD for ends in _thresholds(channel, readings, readings.marks))
+        if chances is None:
+            return [int(np.count_nonzero(rng.random(people) < coin)) for coin in coins]
+        if channel.bins == 1:  # people drawn from one distribution toss one coin, whose chance is the mean of theirs
+            return [rng.binomial(people, min(float(chances @ next(coins)), 1.0))]
         own = rng.multinomial(people, chances)  # whoever somebody is, she is it on all bins
-        return [int(rng.binomial(own, ends / WORD).sum()) for ends in thresholds]
+        return [int(rng.binomial(own, coin).sum()) for coin in coins]
 
     def expected(self, channel: Bits, readings: Readings, chances: Floats) -> Floats:
         strength = chances if readings.marks is None else chances * readings.marks
@@ -126,14 +123,6 @@ def _runs(readings: Readings, chances: Floats | None, people: int, rng: Generato
     return np.asarray(rng.multinomial(people, shares / shares.sum()))
 
 
-def _ones(each: Floats, chances: Floats | None, people: int, rng: Generator) -> int:
-    """How many of the people toss a one, each with a chance of her own."""
-    if chances is None:
-        return int(np.count_nonzero(rng.random(len(each)) < each))
-    # People drawn from one distribution toss one and the same coin, whose chance is the mean of theirs.
-    return int(rng.binomial(people, min(float(chances @ each), 1.0)))
-
-
 # --- one word for each person
 
 
@@ -157,10 +146,6 @@ class OneWordForm(ChannelForm[W]):
         low, high = channel.values
         often = np.bincount(code_values(channel, codes) - low, minlength=high - low + 1)
         return self._sums(channel, often, np.arange(low, high + 1))
-
-    def valid(self, channel: W, codes: Bytes) -> bool:
-        """Whether all codes are those of values."""
-        return not len(codes) or bool(code_values(channel, codes).max() <= channel.values[1])
 
     def simulated_sums(
         self, channel: W, readings: Readings, chances: Floats | None, people: int, rng: Generator
@@ -209,16 +194,13 @@ class _ChoiceForm(OneWordForm[Choice]):
 
 class _LaplaceForm(ChannelForm[Laplace]):
     def codes(self, channel: Laplace, readings: Readings, coins: ManyCoins) -> Bytes:
-        return code_rows(channel, self._noisy(channel, self._points(channel, readings), coins.laplace(channel.scale)))
+        return code_rows(channel, self._drawn(channel, readings, coins))
 
     def count(self, channel: Laplace, codes: Bytes) -> Sequence[int]:
         return _power_sums(code_values(channel, codes))
 
     def drawn_sums(self, channel: Laplace, readings: Readings, coins: ManyCoins) -> Sequence[int]:
-        return _power_sums(self._noisy(channel, self._points(channel, readings), coins.laplace(channel.scale)))
-
-    def valid(self, channel: Laplace, codes: Bytes) -> bool:
-        return not len(codes) or bool(code_values(channel, codes).max() <= channel.values[1])
+        return _power_sums(self._drawn(channel, readings, coins))
 
     def simulated_sums(
         self, channel: Laplace, readings: Readings, chances: Floats | None, people: int, rng: Generator
@@ -226,8 +208,7 @@ class _LaplaceForm(ChannelForm[Laplace]):
         points = self._points(channel, readings)
         total = squares = 0
         for block in _everybody(points, chances, people, rng):
-            values = self._noisy(channel, block, _fast_laplace(channel.scale, len(block), rng))
-            sums = _power_sums(values)
+            sums = _power_sums(np.clip(block + _fast_laplace(channel.scale, len(block), rng), *channel.values))
             total, squares = total + sums[0], squares + sums[1]
         return total, squares
 
@@ -239,8 +220,9 @@ class _LaplaceForm(ChannelForm[Laplace]):
     def _points(self, channel: Laplace, readings: Readings) -> Ints:
         return grid_points(readings.mark_on(0), channel.steps)
 
-    def _noisy(self, channel: Laplace, points: Ints, noise: Ints) -> Ints:
-        return np.asarray(np.clip(points + noise, *channel.values))
+    def _drawn(self, channel: Laplace, readings: Readings, coins: ManyCoins) -> Ints:
+        values = self._points(channel, readings) + coins.laplace(channel.scale)
+        return np.asarray(values.clip(*channel.values))
 
 
 def _everybody(points: Ints, chances: Floats | None, people: int, rng: Generator) -> Iterator[Ints]:

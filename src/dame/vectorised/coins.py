@@ -4,34 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dame.vectorised.keyed import Lanes
-from dame.vectorised.keyed_laplace import discrete_laplace as keyed_laplace
+from dame.vectorised.keyed import discrete_laplace as keyed_laplace
 from dame.vectorised.laplace import discrete_laplace
-from dame.vectorised.unary import count_votes, vote_matrix
+from dame.vectorised.unary import Ballots, Bytes, Ints, count_votes, vote_rows
 from dame.vectorised.words import SecureWords, WordArray, Words
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 _WORDS_AT_ONCE = 2**15
 """Words of votes drawn together: they stay in a processor's cache."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ballots:
-    """What some people vote, on runs of bins first … last, and the thresholds of their bits."""
-
-    yes: int
-    no: int
-    bins: int
-    first: Ints
-    last: Ints
 
 
 class ManyCoins(ABC):
@@ -67,11 +51,11 @@ class StreamCoins(ManyCoins):
 
     def vote_rows(self, ballots: Ballots) -> Bytes:
         """The noisy bits of each person's votes."""
-        return vote_matrix(self._words, *_fields(ballots)).reports()
+        return vote_rows(self._words, ballots)
 
     def vote_counts(self, ballots: Ballots) -> Ints:
         """The number of ones on each bin."""
-        return count_votes(self._words, *_fields(ballots))
+        return count_votes(self._words, ballots)
 
     def laplace(self, scale: int) -> Ints:
         """Noise for each person."""
@@ -127,7 +111,3 @@ class KeyedCoins(ManyCoins):
         places = np.arange(bins.start, bins.stop)
         marked = (places >= ballots.first[people, None]) & (places <= ballots.last[people, None])
         return np.asarray((words < np.uint64(ballots.no)) | (marked & (words < np.uint64(ballots.yes))))
-
-
-def _fields(ballots: Ballots) -> tuple[Any, ...]:
-    return ballots.yes, ballots.no, ballots.bins, ballots.first, ballots.last

@@ -17,6 +17,9 @@ from dame.vectorised.words import WordArray
 
 Bounds = tuple[int, int]
 
+_SPARE = 192
+"""Binary places, beyond those asked for, that settle them at the first attempt in all but the rarest cases."""
+
 
 def width(scale: int) -> int:
     """How many digits to draw one by one: what lies beyond them has a chance below exp(-48), and a coin of its own."""
@@ -27,41 +30,20 @@ def width(scale: int) -> int:
 def digit_flips(scale: int, group: int) -> WordArray:
     """A group of digits, for `flips_of`, of the probabilities of each digit of x and, last, of x >= 2^width."""
     count = PLANES * (group + 1)
-    leading = [_leading(scale, place, count) for place in range(width(scale))] + [_leading_beyond(scale, count)]
-    last = [number % 2**PLANES for number in leading]
+    last = [_leading(scale, place, count) % 2**PLANES for place in range(width(scale) + 1)]
     return flips_of(np.unpackbits(np.array([last], np.uint8), axis=0))
 
 
 def _leading(scale: int, place: int, count: int) -> int:
-    """The integer part of 2^count · r/(1+r), for r = exp(-2^place/scale)."""
-    precision = _precision(count)
+    """The integer part of 2^count · r/(1+r), for r = exp(-2^place/scale); beyond all digits, of 2^count · r itself."""
+    precision = _SPARE + -(-count // 64) * 64
     while True:
-        low, high = _powers(scale, precision)[place]
-        floor = _odds_floor(low, precision, count)
-        if floor == _odds_floor(high, precision, count):
-            return floor
+        one = 1 << precision
+        powers = _powers(scale, precision)[place]
+        low, high = ((power << count) // (one + power if place < width(scale) else one) for power in powers)
+        if low == high:
+            return low
         precision *= 2
-
-
-def _odds_floor(power: int, precision: int, count: int) -> int:
-    """The integer part of 2^count · r/(1+r), for r = power/2^precision."""
-    return (power << count) // (power + (1 << precision))
-
-
-def _leading_beyond(scale: int, count: int) -> int:
-    """The integer part of 2^count · exp(-2^width/scale)."""
-    precision = _precision(count)
-    while True:
-        low, high = _powers(scale, precision)[width(scale)]
-        floor = low >> (precision - count)
-        if floor == high >> (precision - count):
-            return floor
-        precision *= 2
-
-
-def _precision(count: int) -> int:
-    """Binary places that settle `count` digits at the first attempt in all but the rarest cases."""
-    return 192 + -(-count // 64) * 64
 
 
 @lru_cache(maxsize=256)

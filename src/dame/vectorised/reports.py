@@ -16,9 +16,10 @@ from dame.device.lenses import Lens
 from dame.device.questions import TAG_BYTES, Question, question_tag
 from dame.device.reports import report_bytes
 from dame.errors import RejectedReport
-from dame.vectorised.channels import CHANNEL_FORMS
-from dame.vectorised.coins import Bytes, ManyCoins, StreamCoins
+from dame.vectorised.channels import CHANNEL_FORMS, code_values
+from dame.vectorised.coins import ManyCoins, StreamCoins
 from dame.vectorised.lenses import Floats, Ints, Places, read
+from dame.vectorised.unary import Bytes
 from dame.vectorised.words import Words
 
 Totals = list[tuple[int, Sequence[int]]]
@@ -79,8 +80,9 @@ def _within_range(question: Question, rows: Bytes) -> bool:
     if spare and (rows[:, -1] >> spare).any():
         return False
     low, high = channel.values
-    every_code = (high - low + 1).bit_count() == 1
-    return every_code or CHANNEL_FORMS.of(channel).valid(channel, _parted(question, rows)[0])
+    if (high - low + 1).bit_count() == 1 or not len(rows):  # then every code is that of a value
+        return True
+    return bool(code_values(channel, _parted(question, rows)[0]).max() <= high)
 
 
 def _totals(question: Question, rows: Bytes) -> Totals:

@@ -1,16 +1,15 @@
-"""Sources of uniform 64-bit words: secure ones for real reports, fast ones for simulation, given ones for tests."""
+"""Sources of uniform 64-bit words: secure ones for real reports, fast ones for simulation and tests."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.errors import InvalidInput
 
 WordArray = NDArray[np.uint64]
 
@@ -45,13 +44,8 @@ class SecureWords:
     def take(self, count: int) -> WordArray:
         """The next `count` words; the caller does not write into them."""
         size = 8 * checks.whole("count", count, 0, _MOST_WORDS)
-        if size <= _PIECE:
-            return np.frombuffer(self._draw(size), np.uint64)
-        stream = bytearray(size)
-        for start in range(0, size, _PIECE):
-            stop = min(start + _PIECE, size)
-            stream[start:stop] = self._draw(stop - start)
-        return np.frombuffer(stream, np.uint64)
+        pieces = [self._draw(min(_PIECE, size - start)) for start in range(0, size, _PIECE)]
+        return np.frombuffer(pieces[0] if len(pieces) == 1 else b"".join(pieces), np.uint64)
 
     def _draw(self, size: int) -> bytes:
         """The next `size` bytes of the stream, which starts afresh when the key is old or was copied by a fork."""
@@ -74,29 +68,7 @@ class FastWords:
 
     def take(self, count: int) -> WordArray:
         """The next `count` words; the caller does not write into them."""
-        return self._rng.integers(_LARGEST, size=count, dtype=np.uint64, endpoint=True)
-
-
-class ReplayWords:
-    """Words given in advance, for tests; asking for more of them than are left is an error."""
-
-    def __init__(self, words: Sequence[int]) -> None:
-        self._words = np.array(words, dtype=np.uint64)
-
-    def take(self, count: int) -> WordArray:
-        """The next `count` words; the caller does not write into them."""
-        if not 0 <= count <= self.left:
-            raise InvalidInput("count", count, f"at most the {self.left} words that are left")
-        taken, self._words = self._words[:count], self._words[count:]
-        return taken
-
-    @property
-    def left(self) -> int:
-        """The number of words that were not taken yet."""
-        return self._words.size
-
-
-_LARGEST = np.uint64(2**64 - 1)
+        return self._rng.integers(2**64 - 1, size=count, dtype=np.uint64, endpoint=True)
 
 
 def _key_stream() -> Callable[[int], bytes]:
