@@ -20,7 +20,7 @@ from tests.service.conftest import live_server
 from tests.service.contract import DOCUMENTS, JSON
 from tests.service.studies import Live, Run, answer_of, plan_document
 
-NO_DOCUMENTS = {"/metrics", "/api/v1/studies/{study}/rounds/{round}/reports"}
+NO_DOCUMENTS = {"/metrics", "/api/v1/studies/{study}/rounds/{slot}/reports"}
 HELP = {"why", "opens_after"}
 """What only some refusals tell."""
 PEOPLE = 60
@@ -41,6 +41,7 @@ def look(study: Run, rounds: int) -> None:
         http.get(path, headers=study.secret)
     for index in range(rounds):
         http.get(f"{study.base}/rounds/{index}/question")
+        http.get(f"{study.base}/rounds/{index}/tally", headers=study.secret)
         http.get(f"{study.base}/rounds/{index}/reports", headers=study.secret)
 
 
