@@ -13,6 +13,7 @@ from scipy import stats
 from dame.device.coins import discrete_laplace as device_laplace
 from dame.vectorised.coins import KeyedCoins
 from dame.vectorised.keyed import Keys, Lanes, coin_keys, discrete_laplace, mix
+from dame.vectorised.unary import Ballots
 from tests.chances import FALSE_ALARM, p_value, power
 from tests.vectorised.examples import QUESTIONS
 from tests.vectorised.keyed_oracle import UserCoins
@@ -54,7 +55,13 @@ def test_single_words_are_those_of_the_rows() -> None:
 def test_coins_hand_out_the_next_word_of_each_user() -> None:
     coins = KeyedCoins(lanes(6))
     assert np.array([coins.each(), coins.each()]).T.tolist() == lanes(6).words(0, 2).tolist()
-    assert coins.laplace(3).tolist() == discrete_laplace(lanes(6), 3, taken=2).tolist()
+    marks = np.zeros(6, np.int64)
+    ballots = Ballots(yes=2**63, no=2**62, bins=5, first=marks, last=marks)
+    rows = coins.vote_rows(ballots)
+    taken = lanes(6).words(2, 5) < np.array([2**63] + [2**62] * 4, dtype=np.uint64)
+    assert rows.tolist() == np.packbits(taken, axis=1, bitorder="little").tolist()
+    assert coins.each().tolist() == lanes(6).words(7, 1).reshape(-1).tolist()
+    assert coins.laplace(3).tolist() == discrete_laplace(lanes(6), 3, taken=8).tolist()
 
 
 CHANGES: list[dict[str, object]] = [{"study": "other"}, {"target": "other"}, {"round": 2}]

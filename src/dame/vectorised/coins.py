@@ -92,7 +92,7 @@ class KeyedCoins(ManyCoins):
         return counts
 
     def laplace(self, scale: int) -> Ints:
-        """Noise for each person."""
+        """Noise for each person, from the last words that are taken of her: how many these are differs."""
         return keyed_laplace(self._lanes, scale, self._taken)
 
     def _bits(self, ballots: Ballots) -> Iterator[tuple[slice, range, NDArray[np.bool_]]]:
