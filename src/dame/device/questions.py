@@ -59,6 +59,10 @@ class Question:
         if not self.loss().within(self.alpha):
             raise InvalidInput("channel", self.epsilon(), f"such that the privacy loss is at most alpha = {self.alpha}")
 
+    def __hash__(self) -> int:
+        # The header tells most questions apart, and is quick: identities are looked up for every report.
+        return hash((self.study, self.target, self.round, self.alpha))
+
     @property
     def slot(self) -> Slot:
         """The slot that the question is for."""
