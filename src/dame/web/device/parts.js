@@ -8,12 +8,11 @@ export class Part {
     const { fields } = this.constructor;
     if (typeof document !== "object" || document === null || Array.isArray(document))
       throw new InvalidInput(what, document, "a JSON object");
+    const missing = Object.keys(fields).find((name) => !Object.hasOwn(document, name));
+    if (missing !== undefined) throw new InvalidInput(what, document, `an object with the key '${missing}'`);
     const unknown = Object.keys(document).find((name) => !Object.hasOwn(fields, name));
     if (unknown !== undefined) throw new InvalidInput(what, unknown, "an object without unknown keys");
-    for (const [name, check] of Object.entries(fields)) {
-      if (!Object.hasOwn(document, name)) throw new InvalidInput(what, document, `an object with the key '${name}'`);
-      this[name] = check(name, document[name]);
-    }
+    for (const [name, check] of Object.entries(fields)) this[name] = check(name, document[name]);
   }
 }
 
