@@ -5,16 +5,14 @@ import { pathToFileURL } from "node:url";
 
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const load = (name) => import(new URL(name, folder));
-const [{ fromHex }, { parse }, { questionOf }, { decode }, { channelView }, { lensView }, { possibilities }, sentences] = await Promise.all(
+const [{ fromHex }, { parse }, { questionOf }, { decode }, { viewsOf }, meaning] = await Promise.all(
   [
     "device/bytes.js",
     "device/json.js",
     "device/questions.js",
     "device/reports.js",
     "join/channels.js",
-    "join/lenses.js",
     "join/meaning.js",
-    "join/sentences.js",
   ].map(load),
 );
 
@@ -23,19 +21,19 @@ const found = cases.map(({ question: document, report: hex, size, mean }) => {
   const question = questionOf(document);
   const report = decode(question, fromHex("report", hex));
   const person = { size: Number(size), mean: Number(mean) };
-  const lens = lensView(question);
-  const shown = possibilities(question, report, person.size);
+  const { lens, channel } = viewsOf(question);
+  const shown = meaning.possibilities(question, report, person.size);
   return {
-    log: channelView(question, lens).log(report.value)(question.lens.reading(person, report.window)),
+    log: channel.log(report.value)(question.lens.reading(person, report.window)),
     likelihoods: shown.bars.map(({ likelihood }) => likelihood),
     silent: shown.silent,
     ends: [shown.bars[0].from, shown.bars.at(-1).to],
     axis: lens.axis,
     own: lens.own(person),
     caption: lens.caption(person),
-    asked: sentences.asked(question),
-    said: sentences.said(question, report),
-    meant: sentences.meant(question, report, person.size, shown),
+    asked: meaning.asked(question),
+    said: meaning.said(question, report),
+    meant: meaning.meant(question, report, person.size, shown),
   };
 });
 process.stdout.write(JSON.stringify(found));

@@ -10,7 +10,7 @@ globalThis.crypto ??= webcrypto;
 
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const load = (name) => import(new URL(name, folder));
-const [{ canonical, parse }, { oneOf }, { STATISTICS }, { questionOf }, { answerWithCoins }, reports, slots, coins, bytes] =
+const [{ canonical, parse }, { oneOf }, { STATISTICS }, { questionOf }, { answerWithCoins }, reports, slots, bytes] =
   await Promise.all(
     [
       "json.js",
@@ -20,10 +20,21 @@ const [{ canonical, parse }, { oneOf }, { STATISTICS }, { questionOf }, { answer
       "answer.js",
       "reports.js",
       "assignment.js",
-      "coins.js",
       "bytes.js",
     ].map(load),
   );
+
+/** Given words, in order, in the place of the browser's generator. */
+class ReplayCoins {
+  constructor(words) {
+    this.left = [...words];
+  }
+
+  words(count) {
+    if (count > this.left.length) throw new Error("the stored coins have ended");
+    return this.left.splice(0, count);
+  }
+}
 
 const PLAY = {
   question: ({ document }) => {
@@ -41,7 +52,7 @@ const PLAY = {
   },
   answer: ({ question, records, coins: stored }, questions) => {
     const words = (stored.match(/.{16}/g) ?? []).map((digits) => BigInt(`0x${digits}`));
-    const replayed = new coins.ReplayCoins(words);
+    const replayed = new ReplayCoins(words);
     const { window, value, bytes: report } = answerWithCoins(questionOf(questions[question]), records, replayed);
     if (replayed.left.length) return { error: { kind: "coins are left over" } };
     return { report: bytes.toHex(report), window: BigInt(window), value: value.toString() };

@@ -198,5 +198,5 @@ def test_votes_are_drawn_with_what_they_chose(guest, study):
     assert figure.locator("rect.chosen").count() == 1
     page.click("#histograms summary")
     assert page.locator("#histograms th").all_inner_texts() == ["Average", "People", "Chosen"]
-    assert page.locator("#histograms tbody tr").all_inner_texts()[1] == "22.5 to 33.75\t80.0 %\tyes"
+    assert page.locator("#histograms tbody tr").all_inner_texts()[1] == "22.5 to 33.75\t80.0\u202f%\tyes"
     check(page)

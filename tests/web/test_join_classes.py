@@ -39,7 +39,7 @@ def test_a_class_is_asked_drawn_shown_and_sent(guest, one_bit, screenshot, phone
     meaning = page.locator("#meaning-text").inner_text()
     assert f"Of 100 people in the class {CLASSES[value]}, about {own} would send this same report" in meaning
     assert f"of 100 in any other one, about {other}. " in meaning
-    assert f"the least likely has {100 * math.exp(-0.5):.1f} %" in meaning
+    assert f"the least likely has {100 * math.exp(-0.5):.1f}\u202f%" in meaning
     assert page.locator("#meaning rect").count() == 4
     assert page.locator("#meaning rect.chosen").count() == 1
     check(page)

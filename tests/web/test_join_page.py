@@ -23,7 +23,7 @@ def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
     terms = page.locator("#terms").inner_text()
     assert "0 to 60" in terms
     assert "at most 1.65 times more sure of anything" in terms
-    assert "62 %" in terms
+    assert "62\u202f%" in terms
     assert "Where in the window 0 to 60 is the average of your numbers?" in terms
     assert "about 38 say “high”, on purpose" in terms
     shown = drawn(page)
@@ -66,7 +66,7 @@ def test_the_votes_bits_and_their_meaning(guest, study):
     assert [int(bit) for bit in bits] == [int.from_bytes(report[8:], "little") >> j & 1 for j in range(18)]
     assert page.locator("#meaning rect").count() == 18
     assert page.locator("#meaning rect.chosen").count() == 1
-    assert "1.8 %" in page.locator("#meaning-text").inner_text()
+    assert "1.8\u202f%" in page.locator("#meaning-text").inner_text()
 
 
 def test_numbers_are_checked_by_line_and_clipped_aloud(guest, one_bit, tmp_path):

@@ -45,7 +45,7 @@ def test_a_bit_on_a_segment_is_asked_drawn_shown_and_sent(guest, one_bit, screen
     ends = (low, high) if report.value else (100 - low, 100 - high)
     assert f"with the lowest possible average, about {ends[0]} would send this same {report.value}" in meaning
     assert f"of 100 with the highest, about {ends[1]}. " in meaning
-    assert f"the least likely has {100 * math.exp(-0.5):.1f} %" in meaning
+    assert f"the least likely has {100 * math.exp(-0.5):.1f}\u202f%" in meaning
     assert page.locator("#meaning rect.chosen").count() == 1
     assert "how many numbers there are plays no part" in page.locator("#meaning figcaption").inner_text()
     check(page)

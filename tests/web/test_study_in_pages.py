@@ -7,6 +7,8 @@ import json
 import random
 import re
 
+from playwright.sync_api import expect
+
 from tests.web.study import Study, planned
 
 
@@ -63,6 +65,7 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
     page.set_input_files("#plan", tmp_path / "plan.json")
     page.fill("#name", "Minutes of sport on a weekday")
     page.click("#create button")
+    expect(page.locator("#administrator-key")).to_be_visible()
     key = page.locator("#administrator-key").inner_text()
     assert re.fullmatch("[0-9a-f]{64}", key)
     with page.expect_download() as saving:

@@ -2,12 +2,12 @@
 
 import { fromHex, toHex } from "./device/bytes.js";
 import { answer, decode, parse, participantName, questionOf } from "./device/index.js";
-import { checkedQuestion, checkPinned, invitationOf, pinOf, Refusal, termsOf } from "./join/invitation.js";
+import { checkedQuestion, checkPinned, invitationOf, must, pinOf, Refusal, termsOf } from "./join/invitation.js";
 import { openMemory } from "./join/memory.js";
 import { columnOf, likelyColumn, tableOf, typedNumbers } from "./join/readings.js";
 import { showChecked, showRead, showReport, showTerms } from "./join/views.js";
 import { ask, pathOf } from "./page/api.js";
-import { byId, fill, guardSkipLink, h, show } from "./page/dom.js";
+import { byId, fill, guardSkipLink, h, hide, show } from "./page/dom.js";
 import { moment, plural, short } from "./page/words.js";
 
 const PAUSES = [1000, 2000, 4000];
@@ -18,23 +18,13 @@ let invitation;
 let terms;
 
 async function begin() {
-  ["refusal", "terms", "numbers", "report", "done"].forEach((id) => show(byId(id), false));
+  hide("refusal", "terms", "numbers", "report", "done");
   try {
     invitation = invitationOf(location.hash);
-    memory ??= await opened();
+    memory ??= await openMemory();
     await meet();
   } catch (problem) {
     refuse(problem);
-  }
-}
-
-async function opened() {
-  try {
-    return await openMemory();
-  } catch {
-    throw new Refusal(
-      "This browser keeps no memory for this page (a private window?). Without one it could not make sure that you answer only once.",
-    );
   }
 }
 
@@ -43,24 +33,20 @@ async function meet() {
   const stored = await memory.enrol(pinOf(terms));
   checkPinned(stored, terms);
   showTerms(terms, null);
-  if (stored.report && stored.report.participant !== participantName(invitation.token)) {
-    throw new Refusal(
-      "Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: please use your own device.",
-    );
-  }
+  must(
+    !stored.report || stored.report.participant === participantName(invitation.token),
+    "Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: " +
+      "please use your own device.",
+  );
   if (stored.sent) return finish(stored);
   show(byId("terms"));
-  const question = await checkedQuestion(
-    parse(await ask(pathOf(terms.study, "rounds", terms.round, "question"))),
-    terms,
-  );
+  const sent = parse(await ask(pathOf(terms.study, "rounds", terms.round, "question")));
+  const question = await checkedQuestion(sent, terms);
   showTerms(terms, question);
   showChecked(terms, question, invitation);
   if (!stored.report) return askForNumbers(question);
-  if (stored.report.id !== question.id)
-    throw new Refusal(
-      "The study asks you a second question. You have answered one, and one is all that you agreed to.",
-    );
+  const same = stored.report.id === question.id;
+  must(same, "The study asks you a second question. You have answered one, and one is all that you agreed to.");
   return present(stored.report, null);
 }
 
@@ -102,10 +88,8 @@ async function tableFrom(file) {
 
 function chooseColumn(table) {
   const likely = likelyColumn(table);
-  fill(
-    byId("column"),
-    table.columns.map((name, index) => h("option", { value: index, selected: index === likely }, name)),
-  );
+  const option = (name, index) => h("option", { value: index, selected: index === likely }, name);
+  fill(byId("column"), table.columns.map(option));
   show(byId("column-field"), table.columns.length > 1);
   return columnOf(table, Math.max(likely, 0));
 }
@@ -128,10 +112,9 @@ function forgetNumbers() {
   byId("typed").value = "";
   byId("file").value = "";
   fill(byId("read"));
-  ["onchange", "oninput", "onclick"].forEach((event) =>
-    ["file", "column", "typed", "leave", "draw"].forEach((id) => (byId(id)[event] = null)),
-  );
-  show(byId("numbers"), false);
+  for (const event of ["onchange", "oninput", "onclick"])
+    for (const id of ["file", "column", "typed", "leave", "draw"]) byId(id)[event] = null;
+  hide("numbers");
 }
 
 function present(report, person) {
@@ -145,19 +128,13 @@ async function send(report) {
   const button = byId("send");
   button.disabled = true;
   byId("send-error").textContent = "";
+  const post = { method: "POST", secret: invitation.token, body: fromHex("report", report.hex) };
   try {
-    await withRetries(() =>
-      ask(pathOf(terms.study, "reports"), {
-        method: "POST",
-        secret: invitation.token,
-        body: fromHex("report", report.hex),
-      }),
-    );
+    await withRetries(() => ask(pathOf(terms.study, "reports"), post));
     await finish(await memory.markSent(terms.study, new Date().toISOString()));
     byId("done").focus();
   } catch (problem) {
-    byId("send-error").textContent =
-      `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
+    byId("send-error").textContent = `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
     button.disabled = false;
   }
 }
@@ -168,15 +145,20 @@ async function withRetries(action) {
     try {
       return await action();
     } catch (problem) {
-      if (problem.reason !== "unreachable" && !(problem.status >= 500 || problem.status === 429)) throw problem;
+      if (!mayPass(problem)) throw problem;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
   return action();
 }
 
+/** Whether a problem may be over when one tries again. */
+function mayPass({ reason, status }) {
+  return reason === "unreachable" || status >= 500 || status === 429;
+}
+
 async function finish(stored) {
-  ["refusal", "terms", "numbers", "report"].forEach((id) => show(byId(id), false));
+  hide("refusal", "terms", "numbers", "report");
   byId("done-text").textContent =
     `It was sent on ${moment(stored.sent)}. There is nothing more to do; opening this invitation again sends nothing new.`;
   const answered = (await memory.all()).filter(({ report }) => report);
@@ -204,8 +186,8 @@ function sentenceOf(problem) {
 
 function refuse(problem) {
   const early = problem.reason === "too-early";
-  const later = early || problem.reason === "unreachable" || problem.status >= 500 || problem.status === 429;
-  ["numbers", "report"].forEach((id) => show(byId(id), false));
+  const later = early || mayPass(problem);
+  hide("numbers", "report");
   byId("refusal").className = early ? "card" : "card stop";
   byId("refusal-title").textContent = early ? "It is not your turn yet" : "Nothing was sent";
   byId("refusal-text").textContent = early ? earlySentence(problem.body) : sentenceOf(problem);

@@ -1,7 +1,7 @@
 // What an administrator sees of a study.
 
 import { barChart, grouped, intervalChart, widthOf } from "../page/charts.js";
-import { byId, fill, h, show } from "../page/dom.js";
+import { byId, fill, fillFacts, h, show } from "../page/dom.js";
 import { asFineAs, count, moment, percent, plural, range, short } from "../page/words.js";
 
 const REASONS = {
@@ -132,7 +132,10 @@ function showVotes({ rounds, bounds }) {
 function histogram(round, [low, high], width) {
   const votes = round.histogram;
   const all = votes.shares.map((share, index) => bar(share, votes.edges[index], votes.edges[index + 1], votes.chosen));
-  const bars = grouped(all, MOST_BARS, (sum, share) => sum + share);
+  const bars = grouped(all, MOST_BARS, (some) => ({
+    height: some.reduce((sum, { height }) => sum + height, 0),
+    chosen: some.some(({ chosen }) => chosen),
+  }));
   const whisker = votes.standard_error * Math.sqrt(Math.ceil(all.length / bars.length));
   return h(
     "figure",
@@ -162,7 +165,7 @@ function caption({ round, name, histogram: votes, reports }) {
 function bar(share, from, to, [first, last]) {
   const middle = (from + to) / 2;
   const chosen = first <= middle && middle <= last;
-  return { from, to, height: share, chosen, title: `${range(from, to)}: ${percent(share, 1)}` };
+  return { from, to, height: share, chosen };
 }
 
 function guidesFor(shares) {
@@ -211,18 +214,14 @@ function showRejected(rejected) {
 }
 
 function showFacts(status) {
-  const facts = [
+  fillFacts(byId("facts"), [
     ["State", STATES[status.state] ?? status.state],
     ["Protocol", status.protocol],
     ["Privacy budget α", short(status.alpha)],
     ["Bounds", `${short(status.bounds[0], 6)} to ${short(status.bounds[1], 6)}`],
     ["People planned", count(status.users_planned)],
     ["Invited", count(status.invited)],
-  ];
-  fill(
-    byId("facts"),
-    facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
-  );
+  ]);
   byId("shift").textContent =
     `If 1 % of the people were malicious, they could move the average by up to ${short(status.shift_by_1_percent, 3)}.`;
 }

@@ -6,7 +6,7 @@ import { fractionOf, WORD } from "./exact.js";
 import { sha256 } from "./sha256.js";
 
 /** For each slot but the last, the 64-bit hash value at which the next slot begins. */
-export function slotBorders(shares) {
+function slotBorders(shares) {
   const exact = shares.map((share) => fractionOf(Number(share)));
   // Denominators are powers of two: over the largest of them, all shares are integers.
   const common = exact.reduce((largest, [, denominator]) => (denominator > largest ? denominator : largest), 1n);
@@ -15,17 +15,14 @@ export function slotBorders(shares) {
   return sums.slice(0, -1).map((sum) => (WORD * sum) / total);
 }
 
-/** A 64-bit number that anybody can compute: the first 8 bytes of SHA-256 of study, line feed and participant. */
-export function participantHash(study, participant) {
+/** The index, in the list of a study's slots with these shares, of the one in which a participant answers.
+ *
+ * Anybody can compute it: the first 8 bytes of SHA-256 of study, line feed and participant decide. */
+export function slotOf(study, shares, participant) {
   const text = `${study}\n${participant}`;
   if (/\p{Cs}/u.test(text))
     throw new InvalidInput("participant", "half of a surrogate pair", "a text of whole characters");
-  return toInteger(sha256(utf8(text)).slice(0, 8));
-}
-
-/** The index, in the list of a study's slots with these shares, of the one in which a participant answers. */
-export function slotOf(study, shares, participant) {
-  const hash = participantHash(study, participant);
+  const hash = toInteger(sha256(utf8(text)).slice(0, 8));
   return slotBorders(shares).filter((border) => border <= hash).length;
 }
 

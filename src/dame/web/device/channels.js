@@ -8,26 +8,23 @@ import { clamp, WORD } from "./exact.js";
 import { MOST_BINS } from "./lenses.js";
 import { kind, Part } from "./parts.js";
 
-/** A channel that compares random words with thresholds, and does nothing else.
+/** What `Bits` and `Choice` share: they compare random words with thresholds, of marked and of blank bins.
  *
  * For each word that a draw takes, `ends(reading)` has the rising numbers at which the word's outcome goes up by one,
  * from 0; `valueFrom(outcomes)` is the value that the outcomes of all words make. */
 class Comparing extends Part {
+  static fields = { kind, bins: whole(1n, MOST_BINS), yes: threshold, no: threshold };
+
+  constructor(what, document) {
+    super(what, document);
+    if (!(this.no < this.yes)) throw new InvalidInput("no", this.no, "below the yes threshold");
+  }
+
   draw(reading, coins) {
     const ends = this.ends(reading);
     // Everybody takes as many words, and the same steps.
     const outcomeOf = (word, index) => ends[index].filter((end) => end <= word).length;
     return this.valueFrom(coins.words(ends.length).map(outcomeOf));
-  }
-}
-
-/** What `Bits` and `Choice` share: the threshold of a marked bin, and that of a blank one. */
-class TwoThresholds extends Comparing {
-  static fields = { kind, bins: whole(1n, MOST_BINS), yes: threshold, no: threshold };
-
-  constructor(what, document) {
-    super(what, document);
-    if (!(this.no < this.yes)) throw new InvalidInput("no threshold", this.no, "below the yes threshold");
   }
 
   /** The channel as documents have it; thresholds as 16 hexadecimal digits: a JSON number is too short. */
@@ -38,7 +35,7 @@ class TwoThresholds extends Comparing {
 }
 
 /** A bit for each bin: 1 with probability yes/2^64 where it is marked, no/2^64 elsewhere, between them where partly. */
-class Bits extends TwoThresholds {
+class Bits extends Comparing {
   loss(differences) {
     const ratios = differences.map(([gained, lost]) => [
       this.yes ** gained * (WORD - this.no) ** lost,
@@ -64,7 +61,7 @@ class Bits extends TwoThresholds {
 }
 
 /** One of all bins: the one that is marked with probability yes/2^64, each of the others with no/2^64. */
-class Choice extends TwoThresholds {
+class Choice extends Comparing {
   constructor(what, document) {
     super(what, document);
     if (this.yes + (this.bins - 1n) * this.no !== WORD)
@@ -129,8 +126,8 @@ function gridPoint(mark, steps) {
 
 function threshold(name, text) {
   if (typeof text !== "string" || !/^[0-9a-f]{16}$/.test(text))
-    throw new InvalidInput("threshold", text, "16 hexadecimal digits");
-  return whole(1n, WORD - 1n)(`${name} threshold`, BigInt(`0x${text}`));
+    throw new InvalidInput(name, text, "16 hexadecimal digits");
+  return whole(1n, WORD - 1n)(name, BigInt(`0x${text}`));
 }
 
 export const CHANNELS = new Map([

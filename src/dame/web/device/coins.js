@@ -1,6 +1,5 @@
 // Exact draws from random words: the only source of randomness on a device.
 
-import { Mismatch } from "./errors.js";
 import { bitLength } from "./exact.js";
 
 const MOST_AT_ONCE = 8192; // getRandomValues gives at most 65,536 bytes
@@ -14,18 +13,6 @@ export class SystemCoins {
       for (const word of globalThis.crypto.getRandomValues(some)) found.push(word);
     }
     return found;
-  }
-}
-
-/** Given words, in order: for test vectors, never for a report that leaves a device. */
-export class ReplayCoins {
-  constructor(words) {
-    this.left = [...words];
-  }
-
-  words(count) {
-    if (count > this.left.length) throw new Mismatch("the stored coins have ended");
-    return this.left.splice(0, count);
   }
 }
 

@@ -7,5 +7,5 @@ export { answer } from "./answer.js";
 export { participantName, slotOf } from "./assignment.js";
 export { canonical, parse } from "./json.js";
 export { questionOf } from "./questions.js";
-export { decode, encode, reportBits, reportBytes } from "./reports.js";
+export { decode } from "./reports.js";
 export { isSigned } from "./signature.js";

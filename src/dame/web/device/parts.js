@@ -1,13 +1,17 @@
 // What a question, its statistic, its lens and its channel have in common: objects that are checked at birth.
 
-import { keys } from "./checks.js";
 import { InvalidInput } from "./errors.js";
 
 /** An object with the fields of a document; the `fields` of its class are the check of each. Integers are BigInts. */
 export class Part {
   constructor(what, document) {
     const { fields } = this.constructor;
-    keys(what, document, Object.keys(fields));
+    if (typeof document !== "object" || document === null || Array.isArray(document))
+      throw new InvalidInput(what, document, "a JSON object");
+    const missing = Object.keys(fields).find((name) => !Object.hasOwn(document, name));
+    if (missing !== undefined) throw new InvalidInput(what, document, `an object with the key '${missing}'`);
+    const unknown = Object.keys(document).find((name) => !Object.hasOwn(fields, name));
+    if (unknown !== undefined) throw new InvalidInput(what, unknown, "an object without unknown keys");
     for (const [name, check] of Object.entries(fields)) this[name] = check(name, document[name]);
   }
 }

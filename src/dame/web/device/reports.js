@@ -3,7 +3,7 @@
 // A report is 8 bytes that name the question, then one integer in as few bytes as hold it, the lowest first: the
 // channel's value, counted from its smallest, and above it the window that the device drew.
 
-import { fromHex, fromInteger, toHex, toInteger } from "./bytes.js";
+import { fromHex, toHex, toInteger } from "./bytes.js";
 import { RejectedReport } from "./errors.js";
 import { bitLength } from "./exact.js";
 
@@ -29,13 +29,12 @@ export function reportBytes(question) {
   return TAG_BYTES + Math.ceil(reportBits(question) / 8);
 }
 
-/** The bytes of a report. */
+/** The bytes of a report with a window and a value that the question's lens and channel have drawn. */
 export function encode(question, { window, value }) {
-  checkRange(question, window, value);
   const { channel } = question;
   const code = (BigInt(window) << BigInt(valueBits(channel))) | (value - channel.values[0]);
-  const payload = fromInteger(code, reportBytes(question) - TAG_BYTES).reverse();
-  return fromHex("report", tagOf(question) + toHex(payload));
+  const digits = code.toString(16).padStart(2 * (reportBytes(question) - TAG_BYTES), "0");
+  return Uint8Array.from([...fromHex("tag", tagOf(question)), ...fromHex("code", digits).reverse()]);
 }
 
 /** The {window, value} that bytes hold; RejectedReport for another length or question, or no valid value. */
@@ -45,17 +44,12 @@ export function decode(question, bytes) {
     throw new RejectedReport("length", `it has ${bytes.length} bytes, a report of this question has ${expected}`);
   if (toHex(bytes.slice(0, TAG_BYTES)) !== tagOf(question))
     throw new RejectedReport("question", "it answers another question");
-  const bits = valueBits(question.channel);
-  const code = toInteger(bytes.slice(TAG_BYTES).reverse());
-  const [window, value] = [Number(code >> BigInt(bits)), BigInt.asUintN(bits, code) + question.channel.values[0]];
-  checkRange(question, window, value);
-  return { window, value };
-}
-
-function checkRange({ lens, channel }, window, value) {
+  const { lens, channel } = question;
   const [low, high] = channel.values;
-  if (!(low <= value && value <= high))
-    throw new RejectedReport("range", "its value is outside the range of this question");
-  if (!(0 <= window && window < 2 ** lens.windowBits))
-    throw new RejectedReport("range", "its window is none of this question");
+  const bits = valueBits(channel);
+  const code = toInteger(bytes.slice(TAG_BYTES).reverse());
+  const [window, value] = [Number(code >> BigInt(bits)), BigInt.asUintN(bits, code) + low];
+  if (!(value <= high)) throw new RejectedReport("range", "its value is outside the range of this question");
+  if (!(window < 2 ** lens.windowBits)) throw new RejectedReport("range", "its window is none of this question");
+  return { window, value };
 }

@@ -9,39 +9,39 @@
 
 import { WORD } from "../device/exact.js";
 import { count, plural, short } from "../page/words.js";
+import { lensView } from "./lenses.js";
 
-/** What channels that compare words with thresholds have in common: `outcomes(value)` are those of the words. */
-class OfComparing {
+class ChannelView {
   showsBits = true;
 
-  constructor({ lens, channel }, lensView) {
+  constructor({ lens, channel }, view) {
     this.lens = lens;
     this.channel = channel;
-    this.view = lensView;
+    this.view = view;
   }
 
   bitName() {
     return null;
   }
 
+  compared() {
+    return "";
+  }
+}
+
+/** What channels that compare words with thresholds have in common: `outcomes(value)` are those of the words. */
+class OfComparing extends ChannelView {
+  /** How many of 100 people have a blank bin marked by chance, and how many a marked one. */
+  ofHundred = [this.channel.no, this.channel.yes].map((threshold) => inHundred(chance(threshold)));
+
   /** The product, over all words, of the chances of their outcomes. */
   log(value) {
     const outcomes = this.outcomes(value);
     return (reading) => {
-      let [sum, before, logs] = [0, null, null];
-      const all = this.channel.ends(reading);
-      for (let word = 0; word < all.length; word += 1) {
-        if (all[word] !== before) logs = chances(all[word]).map(Math.log); // most have the same ends as their neighbour
-        before = all[word];
-        sum += logs[outcomes[word]];
-      }
-      return sum;
+      const logsOf = new Map(); // most words have the same ends as their neighbours
+      const logs = (ends) => logsOf.get(ends) ?? logsOf.set(ends, chances(ends).map(Math.log)).get(ends);
+      return this.channel.ends(reading).reduce((sum, ends, word) => sum + logs(ends)[outcomes[word]], 0);
     };
-  }
-
-  /** How many of 100 people like this one would send the same value, in the same window. */
-  ofHundred(person, { window, value }) {
-    return inHundred(Math.exp(this.log(value)(this.lens.reading(person, window))));
   }
 }
 
@@ -62,8 +62,9 @@ function inHundred(share) {
 class Bits extends OfComparing {
   get answered() {
     const { noun, sides } = this.view;
-    if (noun) return `Your device marks it, and then flips a coin for every ${noun}, so that each mark may be true or false.`;
-    const [low, high] = [this.channel.no, this.channel.yes].map((threshold) => inHundred(chance(threshold)));
+    if (noun)
+      return `Your device marks it, and then flips a coin for every ${noun}, so that each mark may be true or false.`;
+    const [low, high] = this.ofHundred;
     return (
       `Your device answers “high” or “low” with a coin that your average loads: of 100 people ${sides[0]}, about ${low} say ` +
       `“high”, on purpose; of 100 ${sides[1]}, about ${high}.`
@@ -77,11 +78,12 @@ class Bits extends OfComparing {
     return `${bits}, one for each ${this.view.noun}; ${count(ones)} of them ${ones === 1 ? "is" : "are"} 1.`;
   }
 
-  compared(report, size) {
+  compared({ window, value }, size) {
     if (this.view.noun) return "";
-    const [lowest, highest] = [-1, 1].map((mean) => this.ofHundred({ size, mean }, report));
+    const log = this.log(value);
+    const [lowest, highest] = [-1, 1].map((mean) => inHundred(Math.exp(log(this.lens.reading({ size, mean }, window)))));
     return (
-      `Of 100 people with the lowest possible average, about ${lowest} would send this same ${report.value}; of 100 with ` +
+      `Of 100 people with the lowest possible average, about ${lowest} would send this same ${value}; of 100 with ` +
       `the highest, about ${highest}. `
     );
   }
@@ -98,21 +100,12 @@ class Bits extends OfComparing {
 
 class Choice extends OfComparing {
   get answered() {
-    const { noun } = this.view;
-    const [own, other] = this.each;
+    const { noun, nouns } = this.view;
+    const [other, own] = this.ofHundred;
     return (
-      `Your device names one of the ${this.view.nouns}, drawn by chance: of 100 people in a ${noun}, about ${own} name that ` +
-      `${noun} and about ${other} ${this.others}, on purpose.`
+      `Your device names one of the ${nouns}, drawn by chance: of 100 people in a ${noun}, about ${own} name that ` +
+      `${noun} and about ${other} ${this.channel.bins === 2n ? "the other one" : "each of the others"}, on purpose.`
     );
-  }
-
-  /** How many of 100 people name their own bin, and how many each of the others. */
-  get each() {
-    return [this.channel.yes, this.channel.no].map((threshold) => inHundred(chance(threshold)));
-  }
-
-  get others() {
-    return this.channel.bins === 2n ? "the other one" : "each of the others";
   }
 
   said(value) {
@@ -120,7 +113,7 @@ class Choice extends OfComparing {
   }
 
   compared({ value }) {
-    const [own, other] = this.each;
+    const [other, own] = this.ofHundred;
     return (
       `Of 100 people in the ${this.view.noun} ${this.view.binName(Number(value))}, about ${own} would send this same ` +
       `report; of 100 in ${this.channel.bins === 2n ? "the other one" : "any other one"}, about ${other}. `
@@ -132,20 +125,12 @@ class Choice extends OfComparing {
   }
 }
 
-class Laplace {
+class Laplace extends ChannelView {
   answered = "Your device adds random noise before it answers.";
   showsBits = false;
 
-  constructor({ channel }) {
-    this.channel = channel;
-  }
-
   said(value) {
     return `One noisy number: ${value} on a grid of ${count(this.channel.steps)} steps.`;
-  }
-
-  compared() {
-    return "";
   }
 
   log(value) {
@@ -160,7 +145,8 @@ const VIEWS = new Map([
   ["laplace", Laplace],
 ]);
 
-/** The entry of a question's channel, for the entry of its lens. */
-export function channelView(question, lensView) {
-  return new (VIEWS.get(question.channel.kind))(question, lensView);
+/** {lens, channel}: the entries of a question's lens and channel. */
+export function viewsOf(question) {
+  const lens = lensView(question);
+  return { lens, channel: new (VIEWS.get(question.channel.kind))(question, lens) };
 }

@@ -5,10 +5,11 @@
 // - `noun` and `nouns`, what a bin is called, and `binName(bin)`; where bins have no names, `noun` is null and `sides` are
 //   the words for people without a mark and with a whole one;
 // - `windowName(window)`, where there are several windows;
-// - `what` people differ in, and `each`, how a bar is told; `possible(window, size)`, people of whom each might be her,
-//   with the `from` and `to` of their bars; `silent`, somebody who marks nothing, or null; `axis`, the drawing's ends;
+// - `what` people differ in; `possible(window, size)`, people of whom each might be her, with the `from` and `to` of their
+//   bars; `silent`, somebody who marks nothing, or null; `axis`, the drawing's ends;
 // - `own(person)`, where she herself is on it, or null; `caption(person)`, the words below it.
 
+import { clamp } from "../device/exact.js";
 import { apart, count, listed, plural, range, short } from "../page/words.js";
 
 const AVERAGES = 41;
@@ -18,7 +19,6 @@ const MOST_CLASSES = 63; // nobody has more than 2^62 numbers
 /** What lenses on averages have in common. */
 class OfAverages {
   what = "average";
-  each = "one average that you might have";
   silent = null;
 
   constructor({ lens, statistic }) {
@@ -34,6 +34,11 @@ class OfAverages {
 
   own({ mean }) {
     return this.units(mean);
+  }
+
+  /** The bar of a possible person, between two averages on the inner scale. */
+  bar(left, right, person) {
+    return { from: this.units(left), to: this.units(right), person };
   }
 }
 
@@ -62,19 +67,14 @@ class Bins extends OfAverages {
   /** The borders of a bin on the inner scale; the outer bins reach to the bounds. */
   edges(bin) {
     const { origin, width, bins } = this.lens;
-    const cut = (border) => Math.min(Math.max(border, -1), 1);
-    return [bin ? cut(origin + bin * width) : -1, bin < Number(bins) - 1 ? cut(origin + (bin + 1) * width) : 1];
+    const border = (index) => clamp(origin + index * width, -1, 1);
+    return [bin ? border(bin) : -1, bin < Number(bins) - 1 ? border(bin + 1) : 1];
   }
 
   possible() {
     const all = Array.from({ length: Number(this.lens.bins) }, (_, bin) => this.edges(bin));
-    return all
-      .filter(([left, right]) => left < right)
-      .map(([left, right]) => ({
-        from: this.units(left),
-        to: this.units(right),
-        person: { size: this.fewest, mean: (left + right) / 2 },
-      }));
+    const inside = all.filter(([left, right]) => left < right);
+    return inside.map(([left, right]) => this.bar(left, right, { size: this.fewest, mean: (left + right) / 2 }));
   }
 
   own(person) {
@@ -82,16 +82,13 @@ class Bins extends OfAverages {
   }
 
   caption() {
-    const who = this.silent
-      ? `, for somebody with at least ${plural(this.fewest, "number")}`
-      : "; how many numbers there are plays no part";
-    return `Possible averages${who}.`;
+    if (this.silent) return `Possible averages, for somebody with at least ${plural(this.fewest, "number")}.`;
+    return "Possible averages; how many numbers there are plays no part.";
   }
 }
 
 class SizeClasses {
   what = "class";
-  each = "one class that you might be in";
   noun = "class";
   nouns = "classes";
   note = "What your numbers are plays no part.";
@@ -116,12 +113,8 @@ class SizeClasses {
   }
 
   possible() {
-    return Array.from({ length: this.axis[1] }, (_, bin) => ({
-      from: bin,
-      to: bin + 1,
-      name: this.binName(bin),
-      person: { size: 2 ** bin, mean: 0 },
-    }));
+    const bar = (bin) => ({ from: bin, to: bin + 1, name: this.binName(bin), person: { size: 2 ** bin, mean: 0 } });
+    return Array.from({ length: this.axis[1] }, (_, bin) => bar(bin));
   }
 
   own(person) {
@@ -176,11 +169,7 @@ class Windows extends OfAverages {
     const inside = this.ends(window, size).filter((end) => -1 < end && end < 1);
     const means = [...new Set([...even, ...inside])].sort((one, other) => one - other);
     const borders = [-1, ...means.slice(1).map((mean, index) => (means[index] + mean) / 2), 1];
-    return means.map((mean, index) => ({
-      from: this.units(borders[index]),
-      to: this.units(borders[index + 1]),
-      person: { size, mean },
-    }));
+    return means.map((mean, index) => this.bar(borders[index], borders[index + 1], { size, mean }));
   }
 
   caption(person) {

@@ -1,33 +1,55 @@
-// What a report could mean: how likely the very same report would be, had the person been another one.
+// The question, the report and what it could mean, in whole sentences and in numbers: the words are those of the lens
+// and of the channel.
 
-import { channelView } from "./channels.js";
-import { lensView } from "./lenses.js";
+import { grouped } from "../page/charts.js";
+import { percent, plural, short } from "../page/words.js";
+import { viewsOf } from "./channels.js";
 
 const MOST_BARS = 200;
+
+/** The question as one would ask a person. */
+export function asked(question) {
+  const { lens, channel } = viewsOf(question);
+  return [lens.asked, channel.answered, lens.note].filter((text) => text).join(" ");
+}
+
+/** What a report says. */
+export function said(question, { window, value }) {
+  const { lens, channel } = viewsOf(question);
+  const bits = question.lens.windowBits;
+  if (!bits) return channel.said(value);
+  const drawn = `which of ${2 ** bits} windows fair coins drew for you: ${lens.windowName(window)}`;
+  return `${channel.said(value)} ${plural(bits, "more bit says", "more bits say")} ${drawn}.`;
+}
 
 /** {bars, silent}: people who might have sent a report, each with her `likelihood`, relative to the largest one.
  *
  * Each is {from, to, name, person, likelihood}; `size` is the person's own number of records. `silent` is the likelihood
  * for somebody with too few records to mark anything; null where everybody's answer counts. */
 export function possibilities(question, { window, value }, size) {
-  const view = lensView(question);
-  const log = channelView(question, view).log(value);
+  const { lens, channel } = viewsOf(question);
+  const log = channel.log(value);
   const logOf = (person) => log(question.lens.reading(person, window));
-  const bars = thinned(view.possible(window, size)).map((bar) => ({ ...bar, log: logOf(bar.person) }));
-  const silent = view.silent && logOf(view.silent);
-  const largest = bars.reduce((most, bar) => Math.max(most, bar.log), silent ?? Number.NEGATIVE_INFINITY);
+  // Of very many neighbours, the middle one stands for all.
+  const people = grouped(lens.possible(window, size), MOST_BARS, (some) => some[some.length >> 1]);
+  const logs = people.map(({ person }) => logOf(person));
+  const silent = lens.silent && logOf(lens.silent);
+  const largest = Math.max(...logs, silent ?? Number.NEGATIVE_INFINITY);
   return {
-    bars: bars.map((bar) => ({ ...bar, likelihood: Math.exp(bar.log - largest) })),
+    bars: people.map((bar, index) => ({ ...bar, likelihood: Math.exp(logs[index] - largest) })),
     silent: silent === null ? null : Math.exp(silent - largest),
   };
 }
 
-/** At most so many bars: of neighbours, the middle one stands for all. */
-function thinned(bars) {
-  const size = Math.ceil(bars.length / MOST_BARS);
-  if (size <= 1) return bars;
-  return Array.from({ length: Math.ceil(bars.length / size) }, (_, index) => {
-    const some = bars.slice(index * size, (index + 1) * size);
-    return { ...some[some.length >> 1], from: some[0].from, to: some.at(-1).to };
-  });
+/** What the drawing of possibilities shows, for somebody with so many records. */
+export function meant(question, report, size, { bars, silent }) {
+  const { lens, channel } = viewsOf(question);
+  const { alpha } = question;
+  const least = Math.min(...bars.map(({ likelihood }) => likelihood), silent ?? 1);
+  return (
+    `${channel.compared(report, size)}Each bar is one possible ${lens.what}; its height says how likely this very report ` +
+    `would then be, compared with the ${lens.what} that fits best. No ${lens.what} is ruled out: the least likely has ` +
+    `${percent(least, 1)}, and α = ${short(alpha, 4)} allows none below ${percent(Math.exp(-alpha), 1)}.` +
+    (silent === null ? "" : ` Somebody with too few numbers to mark any has ${percent(silent, 1)}.`)
+  );
 }

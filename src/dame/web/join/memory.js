@@ -3,14 +3,23 @@
 // A retry must send the same bytes again, because fresh noise averages away. A report is therefore stored before
 // anybody sees it, in one transaction with the check that there was none; two open tabs cannot both draw one.
 
+import { Refusal } from "./invitation.js";
+
 const NAME = "dame";
 const STORE = "studies";
 
-/** Opens the memory; it fails where the browser remembers nothing. */
+/** Opens the memory; a Refusal where the browser remembers nothing. */
 export async function openMemory() {
-  const request = globalThis.indexedDB.open(NAME, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "study" });
-  return new Memory(await finished(request));
+  try {
+    const request = globalThis.indexedDB.open(NAME, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "study" });
+    return new Memory(await finished(request));
+  } catch {
+    throw new Refusal(
+      "This browser keeps no memory for this page (a private window?). Without one it could not make sure that you " +
+        "answer only once.",
+    );
+  }
 }
 
 class Memory {
@@ -41,17 +50,13 @@ class Memory {
   async change(study, update) {
     const transaction = this.database.transaction(STORE, "readwrite", { durability: "strict" });
     const store = transaction.objectStore(STORE);
-    const committed = new Promise((resolve, reject) => {
+    const reading = store.get(study);
+    let kept;
+    reading.onsuccess = () => store.put((kept = update(reading.result)));
+    await new Promise((resolve, reject) => {
       transaction.oncomplete = resolve;
       transaction.onabort = () => reject(transaction.error);
     });
-    let kept;
-    const reading = store.get(study);
-    reading.onsuccess = () => {
-      kept = update(reading.result);
-      store.put(kept);
-    };
-    await committed;
     return kept;
   }
 }

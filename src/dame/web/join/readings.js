@@ -17,10 +17,8 @@ export function tableOf(text) {
 
 /** {numbers, bad} of one column; `bad` are the {line, text} that are no numbers. */
 export function columnOf({ rows, delimiter }, index) {
-  return sorted(
-    rows.map(({ line, cells }) => ({ line, text: cells[index] ?? "" })),
-    delimiter,
-  );
+  const items = rows.map(({ line, cells }) => ({ line, text: cells[index] ?? "" }));
+  return sorted(items, delimiter);
 }
 
 /** The column that holds most numbers. */
@@ -31,28 +29,15 @@ export function likelyColumn(table) {
 
 /** {numbers, bad} of numbers typed one after the other, with spaces, commas, semicolons or line breaks between. */
 export function typedNumbers(text) {
-  const words = text.split("\n").flatMap((line, index) =>
-    line
-      .split(/[\s,;]+/)
-      .filter((word) => word !== "")
-      .map((word) => ({ line: index + 1, text: word })),
-  );
-  return sorted(words, ",");
-}
-
-/** How many numbers lie outside the bounds: the device moves them to the nearer one. */
-export function outside(numbers, low, high) {
-  return numbers.filter((number) => number < low || number > high).length;
+  const wordsOf = (line) => line.split(/[\s,;]+/).filter((word) => word !== "");
+  const items = text.split("\n").flatMap((line, index) => wordsOf(line).map((word) => ({ line: index + 1, text: word })));
+  return sorted(items, ",");
 }
 
 function sorted(items, delimiter) {
-  const numbers = [];
-  const bad = [];
-  for (const item of items) {
-    if (isNumber(item.text, delimiter)) numbers.push(numberOf(item.text));
-    else bad.push(item);
-  }
-  return { numbers, bad };
+  const good = items.filter(({ text }) => isNumber(text, delimiter));
+  const bad = items.filter(({ text }) => !isNumber(text, delimiter));
+  return { numbers: good.map(({ text }) => numberOf(text)), bad };
 }
 
 function isNumber(text, delimiter) {

@@ -2,14 +2,12 @@
 
 import { fromHex, toInteger } from "../device/bytes.js";
 import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
+import { clamp } from "../device/exact.js";
 import { barChart, widthOf } from "../page/charts.js";
-import { byId, fill, h, show } from "../page/dom.js";
-import { count, percent, plural, range, short } from "../page/words.js";
-import { channelView } from "./channels.js";
-import { lensView } from "./lenses.js";
-import { possibilities } from "./meaning.js";
-import { outside } from "./readings.js";
-import { asked, meant, said } from "./sentences.js";
+import { byId, fill, fillFacts, h, show } from "../page/dom.js";
+import { count, percent, plural, short } from "../page/words.js";
+import { viewsOf } from "./channels.js";
+import { asked, meant, possibilities, said } from "./meaning.js";
 
 const MOST_BITS = 256;
 const MOST_BAD = 8;
@@ -23,7 +21,12 @@ export function showTerms(terms, question) {
   document.title = `${terms.title} · DAME`;
   byId("lead").textContent = "You are invited to help find an average without telling anybody your numbers.";
   byId("asked").textContent = question ? asked(question) : "Your question is not there yet.";
-  fill(byId("facts"), facts(terms, question));
+  fillFacts(byId("facts"), [
+    ["Bounds", `${short(terms.low, 6)} to ${short(terms.high, 6)}`],
+    ["Privacy budget α", short(terms.alpha, 4)],
+    ["You send, once", question ? plural(reportBits(question), "bit") : "a few bits"],
+    ["Your round", `${terms.round + 1} of ${terms.shares.length}`],
+  ]);
   const factor = Math.exp(terms.alpha);
   byId("means").textContent =
     `Whoever sees your report can be at most ${short(factor, 3)} times more sure of anything about you than before, ` +
@@ -32,20 +35,6 @@ export function showTerms(terms, question) {
   byId("example").textContent =
     "So somebody who held a thing about you for as likely as not can never be surer of it than the second bar, even after " +
     "seeing all that you send.";
-}
-
-function facts(terms, question) {
-  const rounds = terms.shares.length;
-  return [
-    fact("Bounds", `${short(terms.low, 6)} to ${short(terms.high, 6)}`),
-    fact("Privacy budget α", short(terms.alpha, 4)),
-    fact("You send, once", question ? plural(reportBits(question), "bit") : "a few bits"),
-    fact("Your round", `${terms.round + 1} of ${rounds}`),
-  ];
-}
-
-function fact(name, value) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value));
 }
 
 function odds(factor) {
@@ -60,14 +49,11 @@ function odds(factor) {
 
 /** The list of what the page has checked before it shows a question. */
 export function showChecked(terms, question, invitation) {
-  const key =
-    invitation.key === null
-      ? "the key that the service presented at your first visit"
-      : "the key that your invitation names";
+  const key = invitation.key ? "that your invitation names" : "that the service presented at your first visit";
   show(byId("checks"));
   fill(
     byId("checked"),
-    h("li", {}, `The question is signed with ${key}: `, h("code", {}, terms.key)),
+    h("li", {}, `The question is signed with the key ${key}: `, h("code", {}, terms.key)),
     h("li", {}, "The plan of the study has the identity ", h("code", {}, terms.planId)),
     h("li", {}, "The question has the identity ", h("code", {}, question.id)),
     h("li", {}, `Its privacy loss, computed here in exact arithmetic, is at most α = ${question.alpha}.`),
@@ -83,27 +69,14 @@ export function showRead({ numbers, bad }, terms, leaveOut) {
 }
 
 function summary(numbers, { low, high }) {
-  const clipped = outside(numbers, low, high);
-  const inside = numbers.map((number) => Math.min(Math.max(number, low), high));
-  const mean = inside.reduce((sum, number) => sum + number, 0) / numbers.length;
-  const first = numbers
-    .slice(0, 6)
-    .map((number) => short(number, 6))
-    .join(" · ");
+  const mean = numbers.reduce((sum, number) => sum + clamp(number, low, high), 0) / numbers.length;
+  const some = numbers.slice(0, 6).map((number) => short(number, 6));
+  const first = `${some.join(" · ")}${numbers.length > 6 ? " …" : ""}`;
+  const clipped = numbers.filter((number) => number < low || number > high).length;
+  const outside = `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)}`;
   return [
-    h(
-      "p",
-      {},
-      h("strong", {}, `${plural(numbers.length, "number")}, average ${short(mean, 5)}`),
-      ` (${first}${numbers.length > 6 ? " …" : ""})`,
-    ),
-    clipped
-      ? h(
-          "p",
-          {},
-          `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.`,
-        )
-      : null,
+    h("p", {}, h("strong", {}, `${plural(numbers.length, "number")}, average ${short(mean, 5)}`), ` (${first})`),
+    clipped ? h("p", {}, `${outside} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.`) : null,
   ];
 }
 
@@ -120,14 +93,14 @@ function complaint(bad, leaveOut) {
 
 /** The report in bits, in bytes and in what it could mean. `person` is null after the page was opened again. */
 export function showReport(question, report, hex, person) {
-  const channel = channelView(question, lensView(question));
+  const { lens, channel } = viewsOf(question);
   byId("report-text").textContent =
     `${said(question, report)} Nothing else leaves: not your numbers, not their average, not how many there are.`;
   fill(byId("bits"), channel.showsBits ? bitList(channel, hex, reportBits(question)) : null);
   const tag = 2 * TAG_BYTES;
   fill(byId("bytes"), pairs(hex.slice(0, tag)), " ", h("b", {}, pairs(hex.slice(tag))));
   byId("send").textContent = `Send these ${reportBytes(question)} bytes`;
-  drawMeaning(question, report, person);
+  drawMeaning(question, report, person, lens);
   byId("once").textContent =
     "This report was drawn once and is kept in this browser; sending it again sends the same bytes. It cannot be drawn again, " +
     "because fresh coins would wash out the noise. Decide to send it or not for any reason but what the bits happen to be.";
@@ -142,10 +115,8 @@ function bitList(channel, hex, bits) {
   const [first, second] = [0, 1].map((bit) => channel.bitName(bit));
   return [
     h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown),
-    second ? h("p", { class: "quiet" }, `From left to right: ${first}, ${second}, and so on.`) : null,
-    bits > MOST_BITS
-      ? h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`)
-      : null,
+    second && h("p", { class: "quiet" }, `From left to right: ${first}, ${second}, and so on.`),
+    bits > MOST_BITS && h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`),
   ];
 }
 
@@ -153,33 +124,22 @@ function pairs(hex) {
   return fromHex("bytes", hex).length > 96 ? `${hex.slice(0, 192)}…` : hex.replace(/..(?=.)/g, "$& ");
 }
 
-function drawMeaning(question, report, person) {
+/** The drawing of the people who might have sent the report, and the words beside it. */
+function drawMeaning(question, report, person, lens) {
   const size = person?.size ?? 1;
   const found = possibilities(question, report, size);
   byId("meaning-text").textContent = meant(question, report, size, found);
-  const lens = lensView(question);
+  const [low, high] = lens.axis;
   const own = person && lens.own(person);
+  const isOwn = ({ from, to }) => own !== null && from <= own && (own < to || to >= high);
+  const bars = found.bars.map((bar) => ({ ...bar, height: bar.likelihood, chosen: isOwn(bar) }));
+  const label = `How likely this report is for each possible ${lens.what}`;
   const yours = own === null ? "" : " The coloured bar is yours, which only this page knows.";
   const place = byId("meaning");
-  const draw = () =>
-    fill(place, meaningChart(lens, found.bars, own, widthOf(place)), h("figcaption", {}, `${lens.caption(person)}${yours}`));
+  const draw = () => {
+    const chart = barChart({ width: widthOf(place), low, high, bars, guides: [0, 0.5, 1], label });
+    fill(place, chart, h("figcaption", {}, `${lens.caption(person)}${yours}`));
+  };
   draw();
   addEventListener("resize", draw);
-}
-
-function meaningChart({ axis: [low, high], what }, bars, own, width) {
-  return barChart({
-    width,
-    low,
-    high,
-    bars: bars.map(({ from, to, name, likelihood }) => ({
-      from,
-      to,
-      height: likelihood,
-      title: `${name ?? range(from, to)}: ${percent(likelihood, 1)}`,
-      own: own !== null && from <= own && (own < to || to >= high),
-    })),
-    guides: [0, 0.5, 1],
-    label: `How likely this report is for each possible ${what}`,
-  });
 }

@@ -10,7 +10,7 @@ export function widthOf(place) {
   return Math.max(Math.round(place.clientWidth), 240);
 }
 
-/** Bars over an axis in the study's units; each is {from, to, height, chosen, own, title}.
+/** Bars over an axis in the study's units; each is {from, to, height, chosen, name}, by default named by its ends.
  *
  * `whisker` is a standard error that is drawn on every bar, `guides` are heights that get a line and their name. */
 export function barChart({ width, height = 230, low, high, bars, whisker = 0, guides, label }) {
@@ -29,16 +29,13 @@ export function barChart({ width, height = 230, low, high, bars, whisker = 0, gu
   );
 }
 
-/** At most so many bars: neighbours become one, as high as `combine` says. */
-export function grouped(bars, most, combine) {
+/** At most so many bars: neighbours become one, with what `joined` makes of them. */
+export function grouped(bars, most, joined) {
   const size = Math.ceil(bars.length / most);
   if (size <= 1) return bars;
   return Array.from({ length: Math.ceil(bars.length / size) }, (_, index) => {
     const some = bars.slice(index * size, (index + 1) * size);
-    const height = some.map((bar) => bar.height).reduce(combine);
-    const title = `${range(some[0].from, some.at(-1).to)}: ${percent(height, 1)}`;
-    const chosen = some.some((bar) => bar.chosen);
-    return { from: some[0].from, to: some.at(-1).to, height, title, chosen };
+    return { ...joined(some), from: some[0].from, to: some.at(-1).to };
   });
 }
 
@@ -46,16 +43,15 @@ function drawnBar(bar, x, y) {
   const [left, right] = [x(bar.from), x(bar.to)];
   const gap = right - left > 6 ? 1.5 : right - left > 2 ? 0.5 : 0;
   const [top, bottom] = [y(Math.max(bar.height, 0)), y(Math.min(bar.height, 0))];
-  const kind = bar.chosen || bar.own ? "bar chosen" : "bar";
   const shape = {
-    class: kind,
+    class: bar.chosen ? "bar chosen" : "bar",
     x: left + gap,
     y: top,
     width: Math.max(right - left - 2 * gap, 0.5),
     height: Math.max(bottom - top, 0.5),
     rx: gap,
   };
-  return s("rect", shape, s("title", {}, bar.title));
+  return s("rect", shape, s("title", {}, `${bar.name ?? range(bar.from, bar.to)}: ${percent(bar.height, 1)}`));
 }
 
 function error(bar, whisker, x, y) {

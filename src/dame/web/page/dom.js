@@ -18,7 +18,7 @@ function filled(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  fill(element, ...children);
   return element;
 }
 
@@ -33,10 +33,23 @@ export function show(element, visible = true) {
   element.hidden = !visible;
 }
 
+/** Hides the elements with these ids. */
+export function hide(...ids) {
+  ids.forEach((id) => show(byId(id), false));
+}
+
 /** Puts new children in the place of the old ones. */
 export function fill(element, ...children) {
   element.replaceChildren(
     ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
+}
+
+/** Puts names and their values, a pair each, into a list of facts. */
+export function fillFacts(list, facts) {
+  fill(
+    list,
+    facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
   );
 }
 

@@ -17,7 +17,7 @@ export function asFineAs(value, error) {
   return value.toFixed(decimals).replace("-", MINUS);
 }
 
-/** A count with thin spaces between thousands. */
+/** A count with thin spaces between thousands; no line breaks there. */
 export function count(number) {
   return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
@@ -44,7 +44,7 @@ export function listed(names) {
 }
 
 export function percent(share, digits = 0) {
-  return `${(100 * share).toFixed(digits).replace("-", MINUS)} %`;
+  return `${(100 * share).toFixed(digits).replace("-", MINUS)}\u202f%`;
 }
 
 /** A time as people write it, from what the service sends. */
