@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,19 +56,19 @@ class Case:
 def all_cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[float] | None = None) -> Iterator[Case]:
     """Every question of every protocol at every α, each once; without a choice of α, the extreme ones too."""
     usual, extreme = (ALPHAS, ALPHA_RANGE) if alphas is None else (alphas, ())
-    found = [
-        _planned(protocol, alpha, population)
+    plans = [
+        (protocol, alpha, population)
         for protocol, alpha in itertools.product(protocols, usual)
         for population in POPULATIONS.get(protocol, (SMALL,))
     ]
     # The smallest and the largest α that a device accepts, where any population shows what they do to the coins.
-    found += [_planned(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, extreme)]
+    plans += [(protocol, alpha, SMALL) for protocol, alpha in itertools.product(protocols, extreme)]
+    found: list[Iterable[Iterator[Case]]] = [itertools.starmap(_planned, plans)]
     if "adaptive" in protocols:
-        plans = (make(alpha) for alpha in usual for make in (four_rounds, surveyed, varying))
-        found += [reachable(plan, _name(plan)) for plan in plans]
-        found += [by_hand(alpha) for alpha in (*usual, *extreme)]
+        rare = (make(alpha) for alpha in usual for make in (four_rounds, surveyed, varying))
+        found += [(reachable(plan, _name(plan)) for plan in rare), map(by_hand, (*usual, *extreme))]
     seen = set()
-    for case in itertools.chain.from_iterable(found):
+    for case in itertools.chain.from_iterable(itertools.chain.from_iterable(found)):
         if question_id(case.question) not in seen:
             seen.add(question_id(case.question))
             yield case
@@ -76,7 +76,14 @@ def all_cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[floa
 
 def _planned(protocol: str, alpha: float, population: tuple[int, str]) -> Iterator[Case]:
     users, sizes = population
-    plan = make_plan(users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=protocol, study=f"{STUDY}-{protocol}")
+    plan = make_plan(
+        users=users,
+        alpha=alpha,
+        sizes=Sizes.parse(sizes),
+        protocol=protocol,
+        between_sd=0.0,
+        study=f"{STUDY}-{protocol}",
+    )
     return reachable(plan, _name(plan))
 
 

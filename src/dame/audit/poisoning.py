@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -137,9 +138,8 @@ def _telling(paths: list[_Path]) -> list[_Path]:
     if len(paths) <= MOST_PATHS or isinstance(paths[0].step, Estimate):
         return paths
     looks = [(*_looked_at(path.step.lens), path) for path in paths if isinstance(path.step, Question)]
-    by_centre = sorted(looks, key=lambda look: look[0])
-    widest = max(looks, key=lambda look: look[1])
-    chosen = [path for *_, path in (looks[0], by_centre[0], by_centre[-1], widest)]
+    by_centre, by_width = (sorted(looks, key=itemgetter(place)) for place in (0, 1))
+    chosen = [path for *_, path in (looks[0], by_centre[0], by_centre[-1], by_width[-1])]
     return [path for path in paths if path in chosen]
 
 
