@@ -114,7 +114,7 @@ def next_borders(seen: Overview) -> Borders:
 
 
 def trimmed_mean(seen: Overview) -> float:
-    """The mean of the likeliest population, less what of its tails is taken for noise."""
+    """The mean of the NPMLE, less what of its tails is taken for noise."""
     left, right = (tail.trimmed(seen.plain) for tail in seen.tails(seen.population))
     return seen.population.mean + left - right
 

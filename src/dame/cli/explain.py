@@ -52,10 +52,10 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
 
 def _spread(brief: Brief) -> str:
     if brief.between_sd is None:
-        return "differ; how much is learnt from the first users"
+        return "vary; how much is learnt from the first users"
     if not brief.between_sd:
         return "all the same: all records are from one distribution"
-    return f"differ with a standard deviation of {brief.between_sd * brief.half_range:.3g}"
+    return f"vary with a standard deviation of {brief.between_sd * brief.half_range:.3g}"
 
 
 def _rounds_table(plan: Plan) -> Table:

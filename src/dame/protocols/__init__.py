@@ -31,9 +31,9 @@ def plan(
 ) -> Plan:
     """A plan for a study with so many users, each with budget α and sizes as in M, of values within the bounds.
 
-    `between_sd` is the standard deviation of the users' own means, as a part of half the range: 0 if all users draw
-    from one law, "learn" if the study shall find out. `weights` says whose mean is wanted: "equal" (each user counts
-    once) or "precision" (by the square root of the effective size).
+    `between_sd` is the standard deviation of users' own means, as a fraction of the half-range: 0 if all records are
+    from one distribution, "learn" if the study shall find out. `weights` says whose mean is wanted: "equal" (each user
+    counts once) or "precision" (by the square root of the effective size).
 
     `study` is the identity that keeps a device from answering twice; a random one is drawn when none is given.
     Further choices go to the planner: `adaptive` takes `max_rounds` (1 to 6), `failure` (the chance of a wrong

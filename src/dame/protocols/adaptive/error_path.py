@@ -63,7 +63,7 @@ def known_within(privacy: float, users: float, rooms: Floats = ROOMS) -> ErrorSt
 def best_measure(table: ResponseTable, before: ErrorState, privacy: float, users: float) -> MeasureDesign:
     """The round around the present centre that leaves the least worst-case error; `privacy` is B."""
     designs = [_best_plain(table, before, privacy, users)]
-    # The bits of two arms differ by less than the dither: with few users none of the clips could see it.
+    # The bits in two windows differ by less than the dither: with few users none of the clips could see it.
     if TUNING.apart * math.sqrt(users) >= TUNING.clearest * privacy:
         designs.append(_best_dithered(table, before, privacy, users))
     return min(designs, key=lambda design: design.after.score)
@@ -88,16 +88,16 @@ def _best_plain(table: ResponseTable, before: ErrorState, privacy: float, users:
 
 
 def _best_dithered(table: ResponseTable, before: ErrorState, privacy: float, users: float) -> MeasureDesign:
-    """The best round with two arms, whose difference tells the slope."""
+    """The best round with two windows, whose difference tells the slope."""
     delta = before.nodes
     # One shift for all clips of a cap: the mean weight without the lift of small users.
     shift = TUNING.apart / table.mean[:, 0, -1]
-    arms = [
+    sides = [
         np.concatenate([table.at(delta + sign * move, slice(cap, cap + 1)) for cap, move in enumerate(shift)])
         for sign in (1, -1)
     ]
     width = shift[:, None, None, None]
-    middle, gain = (arms[0] + arms[1]) / 2, (arms[0] - arms[1]) / (2 * width)
+    middle, gain = (sides[0] + sides[1]) / 2, (sides[0] - sides[1]) / (2 * width)
     gain = np.maximum(gain, 0.05 * table.mean[..., None])
     answer = middle / gain
     coin = (table.clips * privacy / math.sqrt(users))[None, :, None, None] / gain

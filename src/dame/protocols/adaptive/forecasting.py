@@ -1,4 +1,4 @@
-"""What rounds are expected to achieve: the posterior that they would lead to, for each law of the family."""
+"""What rounds are expected to achieve: the posterior that they would lead to, for each distribution of the family."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NODES = np.array([-math.sqrt(3), 0.0, math.sqrt(3)])
 _CHANCES = np.array([1 / 6, 2 / 3, 1 / 6])
 MOST = tuple(range(0, len(ROOMS), 2))
 SOME = (0, 4, 8, 10, 14)
-"""Laws by their places in ROOMS: enough to foretell, and enough to compare designs."""
+"""Distributions by their places in ROOMS: enough to predict, and enough to compare designs."""
 
 
 def after_each(brief: Brief, rounds: Sequence[Round], laws: Sequence[int] = MOST) -> list[ErrorState]:
-    """What to expect after each round, for some of the laws, if sizes are as assumed."""
+    """What to expect after each round, for some of the distributions, if sizes are as assumed."""
     models = a_few(brief)
     first, *rest = rounds
     states = [state_after(first.lens, first, brief, reporting(brief, first.share), ROOMS)]

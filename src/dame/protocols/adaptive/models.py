@@ -76,7 +76,7 @@ class Models:
     grid: Floats
 
     def predicted(self, lens: Windows, theta: Floats, centre: float, at: Spot) -> Floats:
-        """The expected z by crowd, leaning, law and θ, for the crowds and leanings of a spot."""
+        """The expected z by sizes, leaning, distribution and θ, for the sizes and leanings of a spot."""
         deltas = theta - centre
         if in_whole_range(lens):
             return np.broadcast_to(deltas, (len(at.crowds), len(at.leanings), len(ROOMS), len(deltas)))
@@ -128,7 +128,7 @@ def a_few(brief: Brief) -> Models:
 
 @lru_cache(maxsize=64)
 def _among(assumed: Sizes, spread: float, trust: float, few: bool) -> Models:
-    # Kept by sizes, not by study: models, and all that they foretell, are the same for every α.
+    # Kept by sizes, not by study: models, and all that they predict, are the same for every α.
     others = _scaled(assumed, TUNING.planned_times) if few else _other_crowds(assumed)
     crowds = (group_sizes(assumed, count=TUNING.groups), *others)
     chances = [trust, *[(1 - trust) / (len(crowds) - 1)] * (len(crowds) - 1)]
@@ -199,7 +199,7 @@ def _rounded_place(theta: float) -> float:
 
 @lru_cache(maxsize=2048)
 def _table(models: Models, which: int, window: _Shape, place: float) -> Floats:
-    """The expected z of one of the crowds by tabulated law, side and distance of θ from a centre."""
+    """The expected z of one of the possible sizes by tabulated distribution, side and distance of θ from a centre."""
     crowd = models.crowds[which]
     weights = window.weights(crowd, models.spread)
     rows = [means.clipped(models.grid, weights, window.half) for means in _means(crowd, place, models.spread)]
@@ -213,7 +213,7 @@ def _same_mean(crowd: SizeGroups, window: _Shape, deltas: Floats) -> Floats:
 
 @lru_cache(maxsize=1024)
 def _means(crowd: SizeGroups, place: float, spread: float) -> list[UserMeans]:
-    """Users' means for each law and side, if θ is at a place."""
+    """Users' means for each distribution and side, if θ is at a place."""
     return [
         _two_valued(crowd, float(room), side, place, spread) for room, side in itertools.product(TABULATED, (-1, 1))
     ]
@@ -222,7 +222,7 @@ def _means(crowd: SizeGroups, place: float, spread: float) -> list[UserMeans]:
 def _two_valued(crowd: SizeGroups, room: float, side: int, place: float, spread: float) -> UserMeans:
     """Users' means, if records have two values, one of them the bound on that side, and a given variance.
 
-    No law with that mean and variance leans further to this side.
+    No distribution with that mean and variance leans further to this side.
     """
     far = 1 - side * place
     near = min(record_variance(room), 1 - place**2) / far

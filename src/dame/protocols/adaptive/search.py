@@ -48,7 +48,7 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """A whole study, the mean squared error that is expected of it for the worst law, and the chance of failure."""
+    """A whole study, the mean squared error expected of it for the worst distribution, and the chance of failure."""
 
     rounds: tuple[Round, ...]
     outcome: float
@@ -118,7 +118,7 @@ def _expected_error(brief: Brief, rounds: Sequence[Round]) -> float:
 
 
 def _worked_out(brief: Brief, sketch: Sketch) -> Design:
-    """The sketch with arms, the best widths of its windows, and what to expect of it."""
+    """The sketch with dithers, the best widths of its windows, and what to expect of it."""
     variants = [_with_dithers(brief, sketch.rounds, *stretches) for stretches in TUNING.stretches]
     rounds = min(variants, key=partial(_expected_error, brief))
     states = after_each(brief, rounds)

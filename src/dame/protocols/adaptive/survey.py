@@ -1,8 +1,9 @@
 """A survey of sizes, for when nobody knows M: its votes tell M, and the rounds after it are designed for that.
 
 Coins hide a lot: among 1000 people at α = 0.6, the share of a class of sizes is known up to 0.1. The votes are
-therefore read in the light of plausible laws (the one that was assumed and the same for larger or smaller sizes, bells
-and power laws on a logarithmic scale), and believed on their own only as far as they contradict all of these.
+therefore read in the light of plausible distributions (the one that was assumed and the same for larger or smaller
+sizes, bells and power laws on a logarithmic scale), and believed on their own only as far as they contradict all of
+these.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def found_sizes(survey: Tally, assumed: Sizes) -> Sizes:
     fits = -((laws - seen) ** 2).sum(axis=1) / (2 * variance)
     chances = np.exp(fits - fits.max())
     believed = chances @ laws / chances.sum()
-    # What no plausible law explains is believed as far as it exceeds what coins do (James and Stein's estimate).
+    # What none of these explains is believed as far as it exceeds what coins do (James and Stein's estimate).
     surprise = seen - believed
     trust = max(1 - len(seen) * variance / float(surprise @ surprise), 0.0)
     return _spread_out(_on_simplex(believed + trust * surprise))
@@ -128,7 +129,7 @@ def class_shares(sizes: Sizes, classes: int) -> Floats:
 
 
 def _plausible(assumed: Floats) -> Iterator[Floats]:
-    """Laws of the class: the assumed one and its shifts, bells of any place and width, power laws cut anywhere."""
+    """Shares of the classes: the assumed ones and their shifts, bells of any place and width, power laws cut anywhere."""
     from scipy import special  # slow to load
 
     classes = len(assumed)
@@ -146,7 +147,7 @@ def _plausible(assumed: Floats) -> Iterator[Floats]:
 
 
 def _shifted(law: Floats, shift: int) -> Floats:
-    """The law of sizes 2^shift times as large; what would leave the classes stays in the last of them."""
+    """The distribution of sizes 2^shift times as large; what would leave the classes stays in the last of them."""
     places = np.clip(np.arange(len(law)) + shift, 0, len(law) - 1)
     return np.asarray(np.bincount(places, law, len(law)), dtype=np.float64)
 

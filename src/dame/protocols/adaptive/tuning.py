@@ -126,7 +126,7 @@ class Tuning:
     survey_trust: float = 0.5
     """The chance that sizes are as the survey found them, and not somewhat or altogether different."""
     survey_digits: int = 9
-    """Numbers of a round are rounded to so many digits, so that every machine asks the very same question."""
+    """Shares of the classes that were found are rounded to so many digits."""
 
     # --- between-user variation (between_users, segments)
 
