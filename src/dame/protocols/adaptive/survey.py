@@ -129,7 +129,7 @@ def class_shares(sizes: Sizes, classes: int) -> Floats:
 
 
 def _plausible(assumed: Floats) -> Iterator[Floats]:
-    """Shares of the classes: the assumed ones and their shifts, bells of any place and width, power laws cut anywhere."""
+    """Shares of the classes: the assumed ones, their shifts, bells of any place and width, power laws cut anywhere."""
     from scipy import special  # slow to load
 
     classes = len(assumed)
