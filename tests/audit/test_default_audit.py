@@ -33,7 +33,8 @@ from dame.protocols.adaptive.tuning import TUNING
 from dame.tally import Tally
 
 FEWEST_QUESTIONS = 1171
-MOST_SECONDS = 90.0
+MOST_SECONDS = 150.0
+"""Processor time: about 60 s where nothing else runs, and half as much again on a busy machine."""
 
 
 def test_the_default_audit():
