@@ -12,7 +12,7 @@ from dame.device.ledger import Ledger
 from dame.device.lenses import LENSES, Bins, Lens, Reading, SizeClasses, Window, Windows
 from dame.device.questions import Question, Slot, question_from_json, question_id
 from dame.device.reports import Report, report_bytes
-from dame.device.statistics import STATISTICS, Statistic, Value
+from dame.device.statistics import STATISTICS, Indicator, Present, Square, Statistic, Value
 
 __all__ = [
     "CHANNELS",
@@ -23,14 +23,17 @@ __all__ = [
     "Channel",
     "Choice",
     "Comparing",
+    "Indicator",
     "Laplace",
     "Ledger",
     "Lens",
+    "Present",
     "Question",
     "Reading",
     "Report",
     "SizeClasses",
     "Slot",
+    "Square",
     "Statistic",
     "Value",
     "Window",

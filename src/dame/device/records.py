@@ -1,9 +1,13 @@
-"""A person's records, and the two numbers of them that an answer depends on: how many, and a mean."""
+"""A person's records, and the two numbers of them that an answer depends on: how many, and a mean.
+
+A record is a number, or a mapping from names of columns to values. A record without a value in the column that a
+question is about does not count for it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dame.errors import BadRecords
@@ -23,11 +27,13 @@ class Summary:
     mean: float = field(repr=False)
 
 
+ABSENT = Summary(size=1, mean=0.0)
+"""Somebody without any record that counts answers like somebody with one record in the middle of the bounds."""
+
+
 def summary(total: int, size: int) -> Summary:
     """The summary of so many records whose grid values sum to `total`."""
-    if not size:
-        raise BadRecords("records must be a non-empty list of numbers: there is none")
-    return Summary(size=size, mean=grid_mean(total, size))
+    return Summary(size=size, mean=grid_mean(total, size)) if size else ABSENT
 
 
 def grid_mean(total: int, size: int) -> float:
@@ -35,17 +41,30 @@ def grid_mean(total: int, size: int) -> float:
     return min(max(float(total) / size / HALF_GRID, -1.0), 1.0)
 
 
-def numbers(records: Iterable[object]) -> Iterable[float]:
-    """The records, if all of them are finite numbers."""
+def numbers(records: Iterable[object], column: str) -> Iterator[float]:
+    """The values of a column in the records that have one, if all of them are finite numbers."""
+    return _values(records, column, _number)
+
+
+def numbers_or_texts(records: Iterable[object], column: str) -> Iterator[float | str]:
+    """The values of a column in the records that have one, if all of them are texts or finite numbers."""
+    return _values(records, column, lambda place, item: item if isinstance(item, str) else _number(place, item))
+
+
+def _values(records: Iterable[object], column: str, read: Callable[[int, object], float | str]) -> Iterator:
     try:
         items = iter(records)
     except TypeError:
-        raise BadRecords("records must be a list of numbers") from None
-    if isinstance(records, _TEXTS):
-        raise BadRecords("records must be a list of numbers, not a text")
+        raise BadRecords("records must be a list of records") from None
+    if isinstance(records, (*_TEXTS, Mapping)):
+        raise BadRecords("records must be a list of records, not a single one")
     for place, item in enumerate(items, start=1):
-        # Finite floats, which most records are, need no conversion.
-        yield item if type(item) is float and -math.inf < item < math.inf else _number(place, item)
+        if type(item) is float and -math.inf < item < math.inf:  # what most records are needs no conversion
+            yield item
+        elif not isinstance(item, Mapping):
+            yield read(place, item)
+        elif item.get(column) is not None:
+            yield read(place, item[column])
 
 
 def _number(place: int, item: object) -> float:
