@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from dame.errors import BadRecords
 
@@ -51,7 +52,7 @@ def numbers_or_texts(records: Iterable[object], column: str) -> Iterator[float |
     return _values(records, column, _number_or_text)
 
 
-def _values(records: Iterable[object], column: str, read: Callable[[int, object], float | str]) -> Iterator:
+def _values(records: Iterable[object], column: str, read: Callable[[int, object], float | str]) -> Iterator[Any]:
     try:
         items = iter(records)
     except TypeError:
