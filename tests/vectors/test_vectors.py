@@ -66,7 +66,7 @@ def test_the_files_are_as_the_generator_writes_them(name):
 
 
 def test_the_files_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*.json")) < 1_048_576
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.json")) < 1_310_720
 
 
 def test_there_is_a_file_for_every_protocol_and_for_every_lens_and_channel_that_fit():
@@ -83,6 +83,19 @@ def test_windows_are_one_two_segments_and_many_with_every_kind_of_weight():
     assert {len(lens["windows"]) for lens in windows} >= {1, 2, 4, 8, 64}
     weights = {(lens["cap"] is None, lens["between_sd"] > 0, lens["least_weight"] > 0) for lens in windows}
     assert len(weights) == 8
+
+
+def test_every_statistic_is_asked_about_people_with_several_columns_and_about_people_without_any():
+    kinds = {statistic.kind for statistic in STATISTICS}
+    questions = FILES["answers-statistics"]["questions"]
+    asked: dict[str, list] = {kind: [] for kind in kinds}
+    for operation in FILES["answers-statistics"]["operations"]:
+        asked[questions[operation["question"]]["statistic"]["kind"]].append(operation["records"])
+    for people in asked.values():
+        assert [] in people
+        assert any(len(record) > 2 for records in people for record in records if isinstance(record, dict))
+    summarised = {one["statistic"]["kind"] for one in operations("summarise") if isinstance(one["statistic"], dict)}
+    assert summarised == kinds
 
 
 def test_every_operation_occurs_and_is_refused_where_it_can_be():
@@ -111,7 +124,7 @@ def test_the_page_names_all_that_the_files_have():
     names = {"op", "expect", "steps", "field", "reason", *OPERATIONS, *FILES["study-paper"]}
     for operation in operations():
         names |= operation.keys() | operation["expect"].keys() | operation.get("steps", {}).keys()
-    for question in FILES["reports"]["questions"].values():
+    for question in (*FILES["reports"]["questions"].values(), *FILES["answers-statistics"]["questions"].values()):
         for part in (question, question["statistic"], question["lens"], question["channel"]):
             names |= part.keys()
     assert not {name for name in names - {"error"} if f"`{name}`" not in PAGE}
