@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from types import ModuleType
 
 import pytest
 
-from tests.vectors import reference_device
+from tests.vectors import reference_device, reference_statistics
 from tests.vectors.test_vectors import DEVICE_OPERATIONS, FILES, play_by_the_reference
 
 MUTANTS = [
@@ -85,10 +86,12 @@ MUTANTS = [
 
 @pytest.mark.parametrize(("good", "bad"), MUTANTS)
 def test_the_vectors_notice_a_mutant(monkeypatch, good, bad):
-    source = inspect.getsource(reference_device)
-    assert good in source
-    mutant = ModuleType("mutant")
-    exec(compile(source.replace(good, bad), "mutant", "exec"), mutant.__dict__)
+    sources = {module.__name__: inspect.getsource(module) for module in (reference_statistics, reference_device)}
+    assert sum(good in source for source in sources.values()) == 1
+    for name, source in sources.items():  # the device last: it takes its statistics from the other
+        mutant = ModuleType(name)
+        exec(compile(source.replace(good, bad), "mutant", "exec"), mutant.__dict__)
+        monkeypatch.setitem(sys.modules, name, mutant)
     monkeypatch.setattr("tests.vectors.test_vectors.reference", mutant)
     assert not all(agrees(mutant, file, operation) for file, operation in device_operations())
 

@@ -26,6 +26,7 @@ from dame.protocols import PROTOCOLS, plan_from_json
 from dame.protocols import next as next_step
 from dame.tally import Tally, merged
 from tests.vectors import reference_device as reference
+from tests.vectors import reference_statistics
 from vectors import generate
 
 FOLDER = Path(generate.FOLDER)
@@ -288,10 +289,12 @@ def test_a_device_written_from_the_page_replays_the_vectors(name):
 
 
 def test_that_device_imports_nothing_of_this_package():
-    tree = ast.parse(inspect.getsource(reference))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    trees = [ast.parse(inspect.getsource(module)) for module in (reference, reference_statistics)]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    modules |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     assert not any(module.startswith("dame") for module in modules)
+    assert {module for module in modules if module.startswith("tests")} == {reference_statistics.__name__}
 
 
 # --- the replay would notice
