@@ -20,10 +20,9 @@ from dame.device.coins import Coins, SystemCoins
 from dame.device.questions import Question
 from dame.device.reports import Report, report_bytes
 from dame.estimates import Outcome, to_units
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.populations.distributions import Beta
-from dame.protocols import drive
-from dame.protocols import plan as make_plan
+from dame.protocols import drive_one, plan_mean
 from dame.sizes import Sizes
 from dame.tally import Tally
 
@@ -37,7 +36,7 @@ UNIT = "hours a day"
 class Demo:
     """A study that was carried out: what was planned, what was asked, counted and found, and the truth."""
 
-    plan: Plan
+    plan: MachinePlan
     outcome: Outcome
     true_mean: float
     records: int
@@ -66,7 +65,7 @@ def run_demo(
     started = time.perf_counter()
     sizes = Sizes.parse(DAYS)
     study = "screen-time-" + (secrets.token_hex(8) if seed is None else str(seed))
-    plan = make_plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol, bounds=HOURS, study=study)
+    plan = plan_mean(users=users, alpha=alpha, sizes=sizes, protocol=protocol, bounds=HOURS, study=study)
     people = _people(users, sizes, np.random.default_rng(seed))
     outcome = _carried_out(plan, people, SystemCoins() if seed is None else _RepeatableCoins(seed), progress)
     return Demo(
@@ -87,23 +86,20 @@ def _people(users: int, sizes: Sizes, rng: np.random.Generator) -> list[list[flo
 
 
 def _carried_out(
-    plan: Plan, people: Sequence[Sequence[float]], coins: Coins, progress: Callable[[int], None]
+    plan: MachinePlan, people: Sequence[Sequence[float]], coins: Coins, progress: Callable[[int], None]
 ) -> Outcome:
     own = [slot_of(plan.study, plan.shares, f"person-{number}") for number in range(len(people))]
     answered = 0
 
-    def answer(questions: Sequence[Question]) -> list[Tally]:
+    def answer(question: Question) -> Tally:
         nonlocal answered
-        (question,) = questions
-        place = plan.slots.index(question.slot)
-        asked = [records for records, slot in zip(people, own, strict=True) if slot == place]
+        asked = [records for records, slot in zip(people, own, strict=True) if slot == question.round]
         tally = _collect(question, asked, coins)
         answered += tally.reports
         progress(answered)
-        return [tally]
+        return tally
 
-    (outcome,) = drive(plan, answer)
-    return outcome
+    return drive_one(plan, answer)
 
 
 def _collect(question: Question, asked: Sequence[Sequence[float]], coins: Coins) -> Tally:

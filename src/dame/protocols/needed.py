@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dame import checks
 from dame.errors import InvalidInput
 from dame.planning.brief import MOST_USERS
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 
 RARE = 1e-6
 """Failures up to this chance are reported beside the error; more likely ones count in it."""
@@ -18,13 +18,13 @@ LARGEST_ALPHA = 8.0
 SMALLEST_ALPHA = 1e-3
 
 
-def counted_error(plan: Plan) -> float:
+def counted_error(plan: MachinePlan) -> float:
     """The predicted error, in which a wrong location counts unless it is a matter of one in a million."""
     forecast = plan.forecast
     return forecast.predicted_rmse if forecast.failure_probability <= RARE else forecast.predicted_rmse_with_failures
 
 
-def users_needed(make: Callable[[int], Plan], target_error: float) -> Plan:
+def users_needed(make: Callable[[int], MachinePlan], target_error: float) -> MachinePlan:
     """A plan whose error is at most the target, with no more users than 1 % above the fewest."""
     target = checks.positive("target error", target_error, 1e300)
     few, enough, plan, before = 0, 1, make(1), math.inf
@@ -46,7 +46,7 @@ def users_needed(make: Callable[[int], Plan], target_error: float) -> Plan:
     return plan
 
 
-def alpha_needed(make: Callable[[float], Plan], target_error: float) -> Plan:
+def alpha_needed(make: Callable[[float], MachinePlan], target_error: float) -> MachinePlan:
     """A plan whose error is at most the target, with an α no more than 1 % above the smallest."""
     target = checks.positive("target error", target_error, 1e300)
     high, plan = LARGEST_ALPHA, make(LARGEST_ALPHA)
@@ -79,7 +79,7 @@ def _between(low: tuple[float, float], high: tuple[float, float], target: float)
     return first * math.exp(span * min(max(part, 0.1), 0.9))
 
 
-def times_as_many(plan: Plan, make: Callable[[int], Plan]) -> float:
+def times_as_many(plan: MachinePlan, make: Callable[[int], MachinePlan]) -> float:
     """How many times as many users another protocol, planned by `make`, needs for the same error; inf if too many."""
     try:
         return users_needed(make, counted_error(plan)).users / plan.users
