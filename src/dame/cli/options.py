@@ -29,34 +29,21 @@ DATA_FORMS = "rademacher:0.5  beta:2:6  uniform:-0.2:1  point:0.3  two-point:-0.
 DataText = Annotated[
     str, typer.Option("--data", metavar="D", help=f"Distribution of the records on [-1, 1]: {DATA_FORMS}.")
 ]
-ProtocolName = Annotated[
-    str,
-    typer.Option(
-        "--protocol",
-        metavar="P",
-        help="  ".join(f"**{protocol.name}**: {protocol.summary}." for protocol in PROTOCOLS.values()),
-    ),
-]
-Bounds = Annotated[
-    tuple[str, str],
-    typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
-]
-BetweenSd = Annotated[
-    str,
-    typer.Option(
-        "--between-sd",
-        metavar="B",
-        help="Standard deviation of the people's own means, as a fraction of the half-range; 0 if all records are "
-        "from one distribution; "
-        f"**{LEARN}** to find out.",
-    ),
-]
-Weights = Annotated[
-    str,
-    typer.Option(
-        "--weights", metavar="W", help="**equal**: each person counts once.  **precision**: by the effective size."
-    ),
-]
+PROTOCOL = typer.Option(
+    "--protocol",
+    metavar="P",
+    help="  ".join(f"**{protocol.name}**: {protocol.summary}." for protocol in PROTOCOLS.values()),
+)
+ProtocolName = Annotated[str, PROTOCOL]
+BETWEEN_SD = typer.Option(
+    "--between-sd",
+    metavar="B",
+    help="Standard deviation of the people's own means, as a fraction of the half-range; 0 if all records are from "
+    f"one distribution; **{LEARN}** to find out.",
+)
+WEIGHTS_OPTION = typer.Option(
+    "--weights", metavar="W", help="**equal**: each person counts once.  **precision**: by the effective size."
+)
 WHOSE_MEAN = {
     "equal": "each user counts once",
     "precision": "users with more records count more (square root of the effective size)",

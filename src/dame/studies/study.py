@@ -135,6 +135,17 @@ def plan(
     ).plan()
 
 
+def by_protocol(plan: Plan, protocol: str) -> Plan:
+    """The same study with another protocol, wherever a target leaves that to the study."""
+
+    def again(planned_target: TargetPlan) -> TargetPlan:
+        each = zip(planned_target.target.measures, planned_target.machines, strict=True)
+        machines = [machine if measure.protocol else planned(machine.brief, protocol) for measure, machine in each]
+        return replace(planned_target, machines=tuple(machines))
+
+    return replace(plan, targets=tuple(map(again, plan.targets)))
+
+
 def counts_everybody(machine: MachinePlan) -> bool:
     """Whether a machine measures the mean of all its people, whoever they are, instead of where most of them are."""
     return protocol_named(machine.protocol).counts_everybody(machine)

@@ -116,6 +116,13 @@ class Target(ABC):
         presence = math.hypot(*(each * distance for each, distance in zip(own, distances, strict=True)))
         return (*(each / self.present for each in own), presence / self.present)
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What its predicted error takes for granted, in sentences."""
+        if self.present == 1:
+            return ("everybody is taken to have records of every column; say so with present=… where not",)
+        return (f"{self.present:.0%} of people are expected to have records of {self.column}; how many is estimated",)
+
     def to_json(self) -> dict[str, object]:
         """The target as a JSON object, and as the table of a study file."""
         return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
@@ -219,6 +226,16 @@ class Sd(_Bounded):
         # σ² = s - d², where d is the distance of the mean from the middle: dσ = (ds - 2d·dd) / 2σ.
         sd, distance = TYPICAL_SPREAD * self._half, TYPICAL_DISTANCE * self._half
         return [distance / sd, 1 / (2 * sd)]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What its predicted error takes for granted, in sentences."""
+        middle, distance = sum(self.bounds) / 2, TYPICAL_DISTANCE * self._half
+        typical = (
+            f"the error of {self.name} is predicted for a standard deviation of {TYPICAL_SPREAD * self._half:g} "
+            f"around a mean {distance:g} away from {middle:g}"
+        )
+        return (*Target.assumptions.fget(self), typical)  # type: ignore[attr-defined]
 
     def _own_name(self) -> str:
         return f"{self.column}-sd"
