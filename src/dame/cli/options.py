@@ -16,19 +16,9 @@ SIZE_FORMS = (
     "two-point:M1:M2:RHO  counts:FILE"
 )
 
-Users = Annotated[str, typer.Option("--users", metavar="N", help="Number of people, such as 10000 or 1e6.")]
-Alpha = Annotated[
-    str,
-    typer.Option(
-        "--alpha", metavar="A", help="Privacy budget α of each person for everything she sends, such as 0.5 or 22/35."
-    ),
-]
 SizesText = Annotated[str, typer.Option("--sizes", metavar="M", help=f"Records per person: {SIZE_FORMS}.")]
 # Examples, not forms: Typer's help would make emoji of the ":a:" in beta:a:b, and of ":-1:".
 DATA_FORMS = "rademacher:0.5  beta:2:6  uniform:-0.2:1  point:0.3  two-point:-0.5:1:0.9"
-DataText = Annotated[
-    str, typer.Option("--data", metavar="D", help=f"Distribution of the records on [-1, 1]: {DATA_FORMS}.")
-]
 PROTOCOL = typer.Option(
     "--protocol",
     metavar="P",

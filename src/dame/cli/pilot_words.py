@@ -126,7 +126,12 @@ def _table(title: str, what: str, found: Iterable[tuple[str, int, Estimate, Scor
         low, high = estimate.interval
         more = (f"{score.rmse:.3g}", f"{score.coverage:.0%}") if repeated else ()
         table.add_row(
-            output.bold(name), f"{users:,}", f"{estimate.value:.5g}", f"{low:.5g} to {high:.5g}", f"{score.truth:.5g}", *more
+            output.bold(name),
+            f"{users:,}",
+            f"{estimate.value:.5g}",
+            f"{low:.5g} to {high:.5g}",
+            f"{score.truth:.5g}",
+            *more,
         )
     return table
 

@@ -22,8 +22,10 @@ from dame.device.reports import Report, report_bytes
 from dame.estimates import Outcome, to_units
 from dame.planning.machines import MachinePlan
 from dame.populations.distributions import Beta
-from dame.protocols import drive_one, plan_mean
+from dame.protocols import drive_one
 from dame.sizes import Sizes
+from dame.studies.plans import Plan
+from dame.studies.study import plan as make_plan
 from dame.tally import Tally
 
 HOURS = (0.0, 12.0)
@@ -36,12 +38,17 @@ UNIT = "hours a day"
 class Demo:
     """A study that was carried out: what was planned, what was asked, counted and found, and the truth."""
 
-    plan: MachinePlan
+    study: Plan
     outcome: Outcome
     true_mean: float
     records: int
     bytes_sent: int
     seconds: float
+
+    @property
+    def plan(self) -> MachinePlan:
+        """The one machine of the study."""
+        return self.study.only
 
 
 class _RepeatableCoins:
@@ -65,11 +72,11 @@ def run_demo(
     started = time.perf_counter()
     sizes = Sizes.parse(DAYS)
     study = "screen-time-" + (secrets.token_hex(8) if seed is None else str(seed))
-    plan = plan_mean(users=users, alpha=alpha, sizes=sizes, protocol=protocol, bounds=HOURS, study=study)
+    plan = make_plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol, bounds=HOURS, study=study)
     people = _people(users, sizes, np.random.default_rng(seed))
-    outcome = _carried_out(plan, people, SystemCoins() if seed is None else _RepeatableCoins(seed), progress)
+    outcome = _carried_out(plan.only, people, SystemCoins() if seed is None else _RepeatableCoins(seed), progress)
     return Demo(
-        plan=plan,
+        study=plan,
         outcome=outcome,
         true_mean=to_units(DAILY.mean, *HOURS),
         records=sum(map(len, people)),
