@@ -30,7 +30,7 @@ def identity_script(questions: Sequence[Question]) -> list[Document]:
     good = [question.to_json() for question in questions]
     window = next(document for document in good if document["lens"]["kind"] == "windows")  # type: ignore[index]
     whole: Document = {
-        "round": 0, "alpha": 1, "statistic": {"kind": "value", "low": -1, "high": 1},
+        "round": 0, "alpha": 1, "statistic": {"kind": "value", "column": "", "low": -1, "high": 1},
         "lens": {
             "kind": "windows", "windows": [[0, -1, 1], [-0.0, -0.0, 2]], "cap": 1, "between_sd": 0,
             "least_weight": -0.0,
@@ -38,7 +38,7 @@ def identity_script(questions: Sequence[Question]) -> list[Document]:
         "channel": {"kind": "laplace", "steps": 7, "scale": 7},
     }  # fmt: skip
     decimals: Document = {
-        "alpha": 0.1, "statistic": {"kind": "value", "low": -1.5e-7, "high": 1234567890123456.0},
+        "alpha": 0.1, "statistic": {"kind": "value", "column": "", "low": -1.5e-7, "high": 1234567890123456.0},
         "lens": {
             "kind": "windows", "windows": [[0.0001, -1e-05, 1e11]], "cap": 2.0**62, "between_sd": 5e-324,
             "least_weight": 0.30000000000000004,
@@ -63,16 +63,16 @@ def header_refusals(question: Question) -> list[Document]:
         {"lens": {"kind": "stripe"}}, {"lens": {"kind": None}},
     ]  # fmt: skip
     statistics: list[object] = [
-        None, "value", [], {}, {"kind": "value"}, {"low": -1.0, "high": 1.0},
-        {"kind": "cube", "low": -1.0, "high": 1.0},
+        None, "value", [], {}, {"kind": "value"}, {"column": "", "low": -1.0, "high": 1.0},
+        {"kind": "cube", "column": "", "low": -1.0, "high": 1.0},
         *(
-            {"kind": "value", "low": low, "high": high}
+            {"kind": "value", "column": "", "low": low, "high": high}
             for low, high in (
                 (1.0, 1.0), (2.0, 1.0), (-1.0, 1e101), (-1e101, 1.0), (None, 1.0), (-1.0, "1"), (False, 1.0),
                 (0.0, 1e-101), (-1.0, [1.0]),
             )
         ),
-        {"kind": "value", "low": -1.0, "high": 1.0, "unit": "h"},
+        {"kind": "value", "column": "", "low": -1.0, "high": 1.0, "unit": "h"},
     ]  # fmt: skip
     return [
         *(good | change for change in changes),
@@ -102,9 +102,9 @@ def record_script() -> list[Document]:
         (1e-7, 1e-5, [3.3e-6, 1.1e-6]), (-1e100, 1e100, [1e99, -3e98, 12.0]), (-1.0, 1.0, thirds),
         (0.1, 0.7, thirds), (5.0, 6.0, [5.5] * 100 + [5.25]), (0.0, 3.0, [1, 1, 2]), (-1.0, 1.0, [-0.0, 0.0]),
     ]  # fmt: skip
-    bad: list[Sequence[object]] = [[], [None], [0.5, "0.5"], ["nan"], [[0.5]], [{}]]
+    bad: list[Sequence[object]] = [[None], [0.5, "0.5"], ["nan"], [[0.5]], [{}]]
     usual: object = Value().to_json()
-    statistics: list[object] = [None, "value", {"kind": "value", "low": 1.0, "high": 0.0}]
+    statistics: list[object] = [None, "value", {"kind": "value", "column": "", "low": 1.0, "high": 0.0}]
     return [
         *(summary_operation(Value(low=low, high=high).to_json(), records) for low, high, records in lists),
         *(summary_operation(usual, records) for records in bad),

@@ -14,6 +14,13 @@ from vectors.outcomes import Document
 from vectors.people import bad_answers
 from vectors.segment_scripts import segment_answers, segment_questions
 from vectors.size_class_scripts import size_class_answers, size_class_questions, size_class_refusals
+from vectors.statistic_scripts import (
+    statistic_answers,
+    statistic_identities,
+    statistic_questions,
+    statistic_records,
+    statistic_refusals,
+)
 from vectors.study_plans import plans
 from vectors.study_scripts import plan_script, study_document
 from vectors.window_scripts import window_answers, window_questions, window_refusals
@@ -43,10 +50,11 @@ def documents() -> dict[str, Document]:
     everything = all_questions()
     merges = device.merge_script(everything["windows-bits-dithered"], everything["size-classes-choice-four"])
     scripts: dict[str, Document] = {
-        "records": _document({}, device.record_script()),
-        "questions": _document({}, device.identity_script(list(everything.values()))),
+        "records": _document({}, [*device.record_script(), *statistic_records()]),
+        "questions": _document({}, [*device.identity_script(list(everything.values())), *statistic_identities()]),
         "refusals": _document({}, _refusals(everything["bins-bits-paper"])),
         **_answers(),
+        "answers-statistics": _document(statistic_questions(), statistic_answers()),
         "reports": _document(everything, [*device.report_script(everything), *merges]),
         "slots": _document({}, device.slot_script()),
         "plans": _document({}, plan_script(list(plans().values()))),
@@ -57,7 +65,8 @@ def documents() -> dict[str, Document]:
 
 def _refusals(question: Question) -> list[Document]:
     lenses = [*bin_refusals(), *size_class_refusals(), *window_refusals()]
-    return device.refusal_script([*device.header_refusals(question), *lenses, *channel_refusals()])
+    headers = [*device.header_refusals(question), *statistic_refusals()]
+    return device.refusal_script([*headers, *lenses, *channel_refusals()])
 
 
 def _answers() -> dict[str, Document]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 from dame.device.answering import answer_with_coins
 from dame.device.assignment import participant_hash, slot_borders, slot_of
-from dame.device.parts import narrowed
 from dame.device.questions import Question, canonical, question_from_json, question_id, question_tag
 from dame.device.records import HALF_GRID, grid_mean
 from dame.device.reports import Report, report_bytes
-from dame.device.statistics import STATISTICS, Value
+from dame.device.statistics import STATISTICS
 from dame.errors import DameError, InvalidInput, RejectedReport
 from vectors.coins import RecordedCoins
 
@@ -68,11 +66,11 @@ def summary_operation(statistic: object, records: Sequence[object]) -> Document:
     operation: Document = {"op": "summarise", "statistic": statistic, "records": list(records), "expect": expect}
     if "error" in expect:
         return operation
-    value = narrowed(Value, STATISTICS.from_json(statistic))
-    scale = 2 * HALF_GRID / (value.high - value.low)
-    clipped = [min(max(float(record), value.low), value.high) for record in records]  # type: ignore[arg-type]
-    total = sum(math.floor((record - value.low) * scale + 0.5) - HALF_GRID for record in clipped)
-    assert expect["mean"] == grid_mean(total, len(records))
+    read, size = STATISTICS.from_json(statistic), int(str(expect["size"]))
+    # A mean of one record is its grid value over HALF_GRID, exactly; a record that does not count adds nothing.
+    parts = [records] if size == 1 else [[record] for record in records]
+    total = sum(int(read.summarise(part).mean * HALF_GRID) for part in parts)
+    assert expect["mean"] == grid_mean(total, size)
     return {**operation, "steps": {"total": total}}
 
 

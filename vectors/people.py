@@ -26,5 +26,5 @@ def bad_answers(name: str) -> list[Document]:
             "coins": "00" * 64,
             "expect": {"error": {"kind": "BadRecords"}},
         }
-        for records in ([], [None], ["1"], [0.5, [0.5]])
+        for records in ([None], ["1"], [0.5, [0.5]], [{"": 0.5}])
     ]

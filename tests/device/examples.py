@@ -14,7 +14,7 @@ from dame.device.channels import Bits, Channel, Choice, Laplace
 from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
 from dame.device.parts import Part
 from dame.device.questions import Question
-from dame.device.statistics import Statistic, Value
+from dame.device.statistics import Indicator, Present, Square, Statistic, Value
 
 ALPHAS = (1e-6, 0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0)
 ALPHA = 22 / 35
@@ -31,8 +31,9 @@ def ask(lens: Lens, channel: Channel, alpha: float, **header: object) -> Questio
     return Question(**{"study": "s", "round": 0, "alpha": alpha, "lens": lens, "channel": channel, **header})
 
 
-def _asked(round_: int, lens: Lens, channel: Channel) -> Question:
-    return ask(lens, channel, ALPHA, study="sleep", round=round_, statistic=Value(low=LOW, high=HIGH))
+def _asked(round_: int, lens: Lens, channel: Channel, **header: object) -> Question:
+    usual = {"study": "sleep", "round": round_, "statistic": Value(low=LOW, high=HIGH)}
+    return ask(lens, channel, ALPHA, **{**usual, **header})
 
 
 VOTE = _asked(0, Bins(bins=8, width=0.25, neighbours=1, min_size=7), Bits.symmetric(ALPHA, bins=8, marks=3))
@@ -44,10 +45,22 @@ DITHER = _asked(
 )
 SEGMENTS = _asked(0, Windows.segments(BORDERS), Bits.single(ALPHA))
 GRID = _asked(1, Windows(windows=(Window(0.125, -1.0, 2.0),), between_sd=0.1), Laplace.spending(ALPHA))
-QUESTIONS = (VOTE, SIZES, CHOICE, BIT, DITHER, SEGMENTS, GRID)
+LATE = Indicator(column="delay", relation="above", than="15")
+SHARE = _asked(1, Windows.whole_range(), Bits.single(ALPHA), target="late", statistic=LATE)
+SPREAD = _asked(2, BIT.lens, Bits.single(ALPHA), target="sd", statistic=Square(column="hours", low=LOW, high=HIGH))
+HAVE = _asked(0, Windows.whole_range(), Bits.single(ALPHA), target="have", statistic=Present(column="delay"))
+QUESTIONS = (VOTE, SIZES, CHOICE, BIT, DITHER, SEGMENTS, GRID, SHARE, SPREAD, HAVE)
 
 STATISTIC_EXAMPLES: dict[type[Statistic], tuple[Statistic, ...]] = {
-    Value: (Value(), Value(low=LOW, high=HIGH), Value(low=-1e6, high=-1e-3)),
+    Value: (Value(), Value(low=LOW, high=HIGH), Value(column="hours", low=-1e6, high=-1e-3)),
+    Square: (Square(), Square(low=LOW, high=HIGH), Square(column="hours", low=-1e6, high=-1e-3)),
+    Indicator: (
+        LATE,
+        Indicator(relation="below", than="-1.5e-3"),
+        Indicator(column="colour", relation="is", than="dark red"),
+        Indicator(column="stars", relation="is", than="5"),
+    ),
+    Present: (Present(column=""), Present(column="delay")),
 }
 
 LENS_EXAMPLES: dict[type[Lens], tuple[Lens, ...]] = {
@@ -121,7 +134,7 @@ def ways_to_make(channels: Iterable[type[Channel]]) -> set[str]:
 
 def question_name(question: Question) -> str:
     """A short name for the list of tests."""
-    return f"{question.lens.kind}-{question.channel.kind}-{question.alpha:.3g}"
+    return f"{question.statistic.kind}-{question.lens.kind}-{question.channel.kind}-{question.alpha:.3g}"
 
 
 def part_name(part: Part) -> str:

@@ -16,7 +16,7 @@ from dame.device.lenses import MOST_WINDOWS, Bins, Lens, SizeClasses, Window, Wi
 from dame.device.questions import Question, question_id
 from dame.device.records import Summary
 from dame.device.reports import Report
-from dame.device.statistics import Statistic, Value
+from dame.device.statistics import Indicator, Present, Square, Statistic, Value
 from dame.errors import InvalidInput
 
 alphas = st.one_of(st.floats(1e-6, 32.0), st.sampled_from([1e-6, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0]))
@@ -45,13 +45,70 @@ def bounds(draw: st.DrawFn) -> tuple[float, float]:
     return low, low + draw(st.floats(1e-3, 1e6))
 
 
+columns = st.one_of(
+    st.just(""), st.sampled_from(["minutes", "Gr\u00fc\u00dfe \U0001f600", "toString", "__proto__", "0"]), studies
+)
+numerals = st.one_of(
+    st.floats(-1e9, 1e9).map(repr),
+    st.integers(-(10**20), 10**20).map(str),
+    st.sampled_from(["0", "-0", "+1.5e0", ".5", "7.", "1E3", "-2.5e-7", "007", "1e-400", "9007199254740993"]),
+)
+"""Texts that stand for numbers."""
+
+
+def _bounded(kind: type[Value] | type[Square]) -> st.SearchStrategy[Statistic]:
+    return st.builds(lambda column, ends: kind(column=column, low=ends[0], high=ends[1]), columns, bounds())
+
+
 STATISTIC_STRATEGIES: dict[type[Statistic], st.SearchStrategy[Statistic]] = {
-    Value: bounds().map(lambda ends: Value(low=ends[0], high=ends[1]))
+    Value: _bounded(Value),
+    Square: _bounded(Square),
+    Indicator: st.one_of(
+        st.builds(Indicator, column=columns, relation=st.sampled_from(["above", "below"]), than=numerals),
+        st.builds(Indicator, column=columns, relation=st.just("is"), than=st.one_of(numerals, studies)),
+    ),
+    Present: st.builds(Present, column=columns),
 }
 
 
-def statistics() -> st.SearchStrategy[Statistic]:
-    return st.one_of(*STATISTIC_STRATEGIES.values())
+def statistics(*kinds: type[Statistic]) -> st.SearchStrategy[Statistic]:
+    """Statistics of these kinds; of every kind unless told."""
+    return st.one_of(*(STATISTIC_STRATEGIES[kind] for kind in kinds or STATISTIC_STRATEGIES))
+
+
+def rows(column: str, longest: int = 12, *cells: st.SearchStrategy[object]) -> st.SearchStrategy[list[object]]:
+    """Records of one person, some of them with the column, some without it; its cells are numbers unless told."""
+    cell = st.one_of(*cells) if cells else st.one_of(st.floats(-1e9, 1e9), st.integers(-100, 100))
+    without = st.dictionaries(st.sampled_from(["other", "more"]), st.one_of(st.none(), st.text(max_size=3)))
+    named = st.one_of(without, st.builds(lambda rest, own: {**rest, column: own}, without, st.one_of(st.none(), cell)))
+    return st.lists(st.one_of(cell, named) if column else cell, max_size=longest)
+
+
+def texts_and_numbers(statistic: Statistic) -> st.SearchStrategy[object]:
+    """Cells for statistics that read texts, among them the one that an indicator looks for."""
+    own = [statistic.than, statistic.number or 0.0] if isinstance(statistic, Indicator) else []
+    return st.one_of(st.sampled_from([*own, "", "1", 1.0, 1, True]), studies, numerals, st.floats(-1e9, 1e9))
+
+
+def takes_texts(statistic: Statistic) -> bool:
+    """Whether texts count as values."""
+    return getattr(statistic, "relation", "") == "is" or isinstance(statistic, Present)
+
+
+def asked_rows() -> st.SearchStrategy[tuple[Statistic, list[object]]]:
+    """Statistics, each with records that suit it: some lack the column, and there may be none at all."""
+
+    def suiting(statistic: Statistic) -> st.SearchStrategy[tuple[Statistic, list[object]]]:
+        cells = [texts_and_numbers(statistic)] if takes_texts(statistic) else []
+        return st.tuples(st.just(statistic), rows(statistic.column, 12, *cells))
+
+    return statistics().flatmap(suiting)
+
+
+def present_values(values: list[object], column: str) -> list[object]:
+    """The values of the records that have one, found in another way than the device does."""
+    cells = [value[column] if isinstance(value, dict) and column in value else value for value in values]
+    return [cell for cell in cells if cell is not None and not isinstance(cell, dict)]
 
 
 # --- lenses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from decimal import Decimal
@@ -21,7 +22,7 @@ from dame.device.reports import Report, check_report
 from dame.errors import BadRecords, DameError
 from tests.device.examples import BIT, CHOICE, DITHER, GRID, QUESTIONS, SEGMENTS, SIZES, VOTE, question_name
 from tests.device.sources import CountingCoins, SeededCoins, replayed
-from tests.device.strategies import people, questions, records
+from tests.device.strategies import asked_rows, people, questions, records, takes_texts
 
 SECRET = 8.7654321
 SECRET_DIGITS = "8.7654321"
@@ -125,6 +126,57 @@ def test_noise_takes_as_many_words_whatever_the_data(question, one, other, seed)
     assert words_taken(question, one, seed) == words_taken(question, other, seed)
 
 
+# --- people without records that count
+
+NOBODY = ([], (), [{}], [{"other": SECRET}] * 5, [{"delay": None, "hours": None}], np.array([]), iter(()))
+ANYBODY = [{"delay": SECRET, "hours": SECRET}] * 9
+
+
+def by_column(question: Question) -> Question:
+    """The question, about the column of hours if it names none."""
+    named = question.statistic.column or "hours"
+    return dataclasses.replace(question, statistic=dataclasses.replace(question.statistic, column=named))
+
+
+@every_question
+def test_a_person_without_records_answers_like_anybody_else(question):
+    asked = by_column(question)
+    for nobody in NOBODY:
+        reports = [(answer(asked, nobody), answer(asked, ANYBODY)) for _ in range(4)]
+        for report, other in reports:
+            check_report(asked, report)
+            assert type(report) is type(other)
+            assert [type(getattr(report, name)) for name in Report.__slots__] == [str, int, int]
+            assert len(report.encode(asked)) == len(other.encode(asked))
+
+
+@every_question
+@pytest.mark.parametrize("seed", range(8))
+def test_the_coins_do_not_tell_a_person_without_records(question, seed):
+    asked, taken = by_column(question), []
+    for samples in ([], [{}], ANYBODY, ANYBODY[:1]):
+        coins = CountingCoins(seed)
+        answer_with_coins(asked, samples, coins)
+        taken.append(coins.used)
+    assert len(set(taken)) == 1
+
+
+@every_question
+def test_no_report_tells_a_person_without_records(question):
+    """Whatever she sends, somebody with records sends as well: the coins of both reach every report of a small one."""
+    asked = by_column(question)
+    if asked.report_bits <= 3:
+        without = {answer_with_coins(asked, [], SeededCoins(seed)) for seed in range(200)}
+        assert without == {answer_with_coins(asked, ANYBODY, SeededCoins(seed)) for seed in range(200)}
+
+
+@given(asked_rows(), questions(), st.integers(0, 2**32))
+def test_records_of_several_columns_are_answered(asked, question, seed):
+    statistic, values = asked
+    own = dataclasses.replace(question, statistic=statistic)
+    check_report(own, answer_with_coins(own, values, SeededCoins(seed)))
+
+
 # --- bad records
 
 
@@ -153,30 +205,23 @@ def assert_discreet(error: BaseException, *secrets: str) -> None:
 @pytest.mark.parametrize(
     "samples",
     [
-        [],
-        (),
-        np.array([]),
         {},
-        range(0),
+        {"delay": SECRET, "hours": SECRET},
         [math.nan],
         [math.inf],
         [-math.inf],
         [SECRET, math.nan],
         [SECRET, None],
-        [SECRET, "x"],
-        [SECRET_DIGITS],
         [SECRET_DIGITS.encode()],
         [bytearray(SECRET_DIGITS.encode())],
-        [np.str_(SECRET_DIGITS)],
         [SECRET, [SECRET]],
-        [{"value": SECRET}],
+        *([{"delay": bad, "hours": bad, "": bad}] for bad in (math.nan, [SECRET], Unfloatable(KeyError), 10**400)),
         [complex(SECRET, 1)],
         [SECRET, Decimal("sNaN")],
         [10**400],
         [np.array([SECRET, SECRET])],
         [np.array([SECRET])],
         [np.datetime64("2020-01-01")],
-        np.array([SECRET_DIGITS]),
         SECRET_DIGITS,
         SECRET_DIGITS.encode(),
         bytearray(SECRET_DIGITS.encode()),
@@ -200,17 +245,37 @@ def test_bad_records_are_refused_without_showing_any(samples, question):
     assert "\n" not in str(error)
 
 
-@given(records(longest=5), st.sampled_from([None, math.nan, math.inf, "text", [], object()]), questions())
+NUMBERS_ONLY = [question for question in QUESTIONS if not takes_texts(question.statistic)]
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [SECRET, "x"],
+        [SECRET_DIGITS],
+        [np.str_(SECRET_DIGITS)],
+        np.array([SECRET_DIGITS]),
+        [{"delay": SECRET_DIGITS, "hours": SECRET_DIGITS}],
+    ],
+    ids=lambda samples: repr(samples)[:40],
+)
+@pytest.mark.parametrize("question", NUMBERS_ONLY, ids=question_name)
+def test_texts_in_the_place_of_numbers_are_refused_without_showing_any(samples, question):
+    assert_discreet(refusal_of(samples, question), SECRET_DIGITS, "8.76")
+
+
+@given(records(longest=5), st.sampled_from([None, math.nan, math.inf, b"text", [], object()]), questions())
 def test_the_message_names_the_place_of_a_bad_record_only(good, bad, question):
     error = refusal_of([*good, bad, SECRET], question)
-    assert str(error) == f"record number {len(good) + 1} must be a finite number"
+    allowed = "a text or a finite number" if takes_texts(question.statistic) else "a finite number"
+    assert str(error) == f"record number {len(good) + 1} must be {allowed}"
     assert error.__cause__ is None
     assert error.__context__ is None
 
 
 def test_bad_records_are_errors_of_this_package_and_of_values():
-    assert isinstance(refusal_of([]), DameError)
-    assert isinstance(refusal_of([]), ValueError)
+    assert isinstance(refusal_of([None]), DameError)
+    assert isinstance(refusal_of([None]), ValueError)
 
 
 @every_question

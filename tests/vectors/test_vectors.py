@@ -26,6 +26,7 @@ from dame.protocols import PROTOCOLS, plan_from_json
 from dame.protocols import next as next_step
 from dame.tally import Tally, merged
 from tests.vectors import reference_device as reference
+from tests.vectors import reference_statistics
 from vectors import generate
 
 FOLDER = Path(generate.FOLDER)
@@ -66,7 +67,7 @@ def test_the_files_are_as_the_generator_writes_them(name):
 
 
 def test_the_files_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*.json")) < 1_048_576
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.json")) < 1_310_720
 
 
 def test_there_is_a_file_for_every_protocol_and_for_every_lens_and_channel_that_fit():
@@ -83,6 +84,19 @@ def test_windows_are_one_two_segments_and_many_with_every_kind_of_weight():
     assert {len(lens["windows"]) for lens in windows} >= {1, 2, 4, 8, 64}
     weights = {(lens["cap"] is None, lens["between_sd"] > 0, lens["least_weight"] > 0) for lens in windows}
     assert len(weights) == 8
+
+
+def test_every_statistic_is_asked_about_people_with_several_columns_and_about_people_without_any():
+    kinds = {statistic.kind for statistic in STATISTICS}
+    questions = FILES["answers-statistics"]["questions"]
+    asked: dict[str, list] = {kind: [] for kind in kinds}
+    for operation in FILES["answers-statistics"]["operations"]:
+        asked[questions[operation["question"]]["statistic"]["kind"]].append(operation["records"])
+    for people in asked.values():
+        assert [] in people
+        assert any(len(record) > 2 for records in people for record in records if isinstance(record, dict))
+    summarised = {one["statistic"]["kind"] for one in operations("summarise") if isinstance(one["statistic"], dict)}
+    assert summarised == kinds
 
 
 def test_every_operation_occurs_and_is_refused_where_it_can_be():
@@ -111,7 +125,7 @@ def test_the_page_names_all_that_the_files_have():
     names = {"op", "expect", "steps", "field", "reason", *OPERATIONS, *FILES["study-paper"]}
     for operation in operations():
         names |= operation.keys() | operation["expect"].keys() | operation.get("steps", {}).keys()
-    for question in FILES["reports"]["questions"].values():
+    for question in (*FILES["reports"]["questions"].values(), *FILES["answers-statistics"]["questions"].values()):
         for part in (question, question["statistic"], question["lens"], question["channel"]):
             names |= part.keys()
     assert not {name for name in names - {"error"} if f"`{name}`" not in PAGE}
@@ -275,10 +289,12 @@ def test_a_device_written_from_the_page_replays_the_vectors(name):
 
 
 def test_that_device_imports_nothing_of_this_package():
-    tree = ast.parse(inspect.getsource(reference))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    trees = [ast.parse(inspect.getsource(module)) for module in (reference, reference_statistics)]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    modules |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     assert not any(module.startswith("dame") for module in modules)
+    assert {module for module in modules if module.startswith("tests")} == {reference_statistics.__name__}
 
 
 # --- the replay would notice

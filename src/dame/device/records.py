@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from dame.errors import BadRecords
 
@@ -48,10 +49,10 @@ def numbers(records: Iterable[object], column: str) -> Iterator[float]:
 
 def numbers_or_texts(records: Iterable[object], column: str) -> Iterator[float | str]:
     """The values of a column in the records that have one, if all of them are texts or finite numbers."""
-    return _values(records, column, lambda place, item: item if isinstance(item, str) else _number(place, item))
+    return _values(records, column, _number_or_text)
 
 
-def _values(records: Iterable[object], column: str, read: Callable[[int, object], float | str]) -> Iterator:
+def _values(records: Iterable[object], column: str, read: Callable[[int, object], float | str]) -> Iterator[Any]:
     try:
         items = iter(records)
     except TypeError:
@@ -61,18 +62,29 @@ def _values(records: Iterable[object], column: str, read: Callable[[int, object]
     for place, item in enumerate(items, start=1):
         if type(item) is float and -math.inf < item < math.inf:  # what most records are needs no conversion
             yield item
-        elif not isinstance(item, Mapping):
+        elif not column or not isinstance(item, Mapping):  # where no column is named, a mapping is a bad record
             yield read(place, item)
-        elif item.get(column) is not None:
-            yield read(place, item[column])
+        elif (value := _cell(item, column)) is not None:
+            yield read(place, value)
 
 
-def _number(place: int, item: object) -> float:
+def _cell(record: Mapping[object, object], column: str) -> object:
+    try:
+        return record.get(column)
+    except Exception:  # a mapping of somebody else's making, whose error may show the record
+        return math.nan
+
+
+def _number(place: int, item: object, allowed: str = "a finite number") -> float:
     # Neither the message nor the chain of exceptions may carry the record itself, whatever its type raises.
     try:
         value = math.nan if isinstance(item, _TEXTS) else float(item)  # type: ignore[arg-type]
     except Exception:
         value = math.nan
     if not -math.inf < value < math.inf:
-        raise BadRecords(f"record number {place} must be a finite number")
+        raise BadRecords(f"record number {place} must be {allowed}")
     return value
+
+
+def _number_or_text(place: int, item: object) -> float | str:
+    return item if isinstance(item, str) else _number(place, item, "a text or a finite number")

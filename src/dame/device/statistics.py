@@ -45,7 +45,7 @@ class Statistic(Part):
         """What is averaged, in a few words."""
 
     def _check_column(self) -> None:
-        if self.column != "":
+        if not isinstance(self.column, str) or self.column:
             checks.text("column", self.column, LONGEST_NAME)
 
     @property
@@ -199,8 +199,8 @@ class Present(Statistic):
 
     def summarise(self, records: Iterable[object]) -> Summary:
         """One record: 1 for somebody who has such records, -1 for anybody else."""
-        has = any([True for _ in numbers_or_texts(records, self.column)])  # all are read: time must not tell
-        return Summary(size=1, mean=1.0 if has else -1.0)
+        count = sum(1 for _ in numbers_or_texts(records, self.column))  # all are read: neither time nor errors may tell
+        return Summary(size=1, mean=1.0 if count else -1.0)
 
     @property
     def range(self) -> tuple[float, float]:

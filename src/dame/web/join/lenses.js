@@ -23,7 +23,7 @@ class OfAverages {
 
   constructor({ lens, statistic }) {
     this.lens = lens;
-    this.axis = [statistic.low, statistic.high];
+    this.axis = statistic.range;
   }
 
   /** From the inner scale, on which the bounds are -1 and 1, to the study's units. */
