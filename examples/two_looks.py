@@ -6,7 +6,7 @@ import math
 
 from dame.device import Bits
 from dame.estimates import estimate_from, read_window
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round, mean_weight, moved, windows_around_zero
 from dame.protocols import register
 from dame.protocols.base import Protocol, forecast
@@ -36,7 +36,7 @@ class TwoLooks(Protocol):
             for name, half in (("first look", 1.0), ("second look", width))
         ]
         mse = (width * error) ** 2
-        return Plan(protocol=self.name, brief=brief, rounds=tuple(looks), forecast=forecast(brief, mse))
+        return MachinePlan(protocol=self.name, brief=brief, rounds=tuple(looks), forecast=forecast(brief, mse))
 
     def question(self, plan, history):
         """The same bit twice: around the middle, then around what the first answers say."""

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from dame import device
     from dame.errors import DameError, InvalidInput
     from dame.estimates import Estimate
-    from dame.planning.codec import plan_to_json
-    from dame.planning.plans import Plan
     from dame.populations.distributions import parse_distribution
     from dame.populations.population import Population
-    from dame.populations.simulation import Simulation, run, simulate
-    from dame.protocols import first, next, plan, plan_from_json
+    from dame.populations.simulation import Simulation
+    from dame.populations.studies import run, simulate
     from dame.sizes import Sizes
+    from dame.studies.codec import plan_from_json, plan_to_json
+    from dame.studies.plans import Plan
+    from dame.studies.results import Result
+    from dame.studies.running import first, next, questions, result
+    from dame.studies.study import Study, plan
+    from dame.studies.targets import mean, sd, share
     from dame.tally import Tally
 
 __version__ = "0.1.0"
@@ -30,19 +34,26 @@ _HOMES = {
     "DameError": "dame.errors",
     "Estimate": "dame.estimates",
     "InvalidInput": "dame.errors",
-    "Plan": "dame.planning.plans",
+    "Plan": "dame.studies.plans",
     "Population": "dame.populations.population",
+    "Result": "dame.studies.results",
     "Simulation": "dame.populations.simulation",
     "Sizes": "dame.sizes",
+    "Study": "dame.studies.study",
     "Tally": "dame.tally",
-    "first": "dame.protocols",
-    "next": "dame.protocols",
+    "first": "dame.studies.running",
+    "mean": "dame.studies.targets",
+    "next": "dame.studies.running",
     "parse_distribution": "dame.populations.distributions",
-    "plan": "dame.protocols",
-    "plan_from_json": "dame.protocols",
-    "plan_to_json": "dame.planning.codec",
-    "run": "dame.populations.simulation",
-    "simulate": "dame.populations.simulation",
+    "plan": "dame.studies.study",
+    "plan_from_json": "dame.studies.codec",
+    "plan_to_json": "dame.studies.codec",
+    "questions": "dame.studies.running",
+    "result": "dame.studies.running",
+    "run": "dame.populations.studies",
+    "sd": "dame.studies.targets",
+    "share": "dame.studies.targets",
+    "simulate": "dame.populations.studies",
 }
 
 __all__ = [
@@ -51,17 +62,24 @@ __all__ = [
     "InvalidInput",
     "Plan",
     "Population",
+    "Result",
     "Simulation",
     "Sizes",
+    "Study",
     "Tally",
     "device",
     "first",
+    "mean",
     "next",
     "parse_distribution",
     "plan",
     "plan_from_json",
     "plan_to_json",
+    "questions",
+    "result",
     "run",
+    "sd",
+    "share",
     "simulate",
 ]
 

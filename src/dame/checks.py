@@ -89,6 +89,13 @@ def keys(what: str, document: object, required: frozenset[str], optional: frozen
     return document
 
 
+def items(field: str, value: object) -> list[object]:
+    """`value` as a list of JSON."""
+    if not isinstance(value, list):
+        raise InvalidInput(field, value, "a list")
+    return value
+
+
 def _range(noun: str, low: float, high: float) -> str:
     if high == math.inf or high >= 2**62:
         return f"{noun}, at least {low:g}"

@@ -47,6 +47,10 @@ class MissingExtra(DameError, ImportError):
         super().__init__(f"{part} needs the extra '{extra}': pip install 'dame-ldp[{extra}]'")
 
 
+class ClusterProblem(DameError, RuntimeError):
+    """Something that a cluster could not do, in one line of its own words."""
+
+
 def shown(value: object) -> str:
     """The value as an error message shows it: one line, cut when long."""
     try:

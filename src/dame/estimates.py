@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from statistics import NormalDist
@@ -50,10 +50,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A study that was carried out: its estimate, and the tally of every round."""
+    """A machine that came to its end: what it found, and the tally of every round, of everybody and by group."""
 
     estimate: Estimate
     tallies: tuple[Tally, ...]
+    by_group: tuple[Mapping[str, Tally], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

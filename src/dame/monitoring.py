@@ -15,7 +15,7 @@ from dame.device.lenses import Bins, Lens, Windows
 from dame.device.questions import Question
 from dame.estimates import to_units
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import mean_weight
 from dame.protocols import protocol_named
 from dame.protocols.location import voting_share, window_totals
@@ -47,7 +47,7 @@ class WatchedRange:
     high: float
 
 
-def vote_histogram(plan: Plan, votes: Tally) -> VoteHistogram | None:
+def vote_histogram(plan: MachinePlan, votes: Tally) -> VoteHistogram | None:
     """What a vote says about where people's means lie; None when nobody voted, or not for that."""
     return histogram_through(votes.question.lens, plan, votes) if votes.reports else None
 
@@ -58,14 +58,14 @@ def window_ends(brief: Brief, question: Question) -> WatchedRange | None:
 
 
 @singledispatch
-def histogram_through(lens: Lens, plan: Plan, votes: Tally) -> VoteHistogram | None:
+def histogram_through(lens: Lens, plan: MachinePlan, votes: Tally) -> VoteHistogram | None:
     """The histogram of people's means that a lens shows: none, unless a function is registered for its type."""
     del lens, plan, votes
     return None
 
 
 @histogram_through.register
-def _of_bins(lens: Bins, plan: Plan, votes: Tally) -> VoteHistogram:
+def _of_bins(lens: Bins, plan: MachinePlan, votes: Tally) -> VoteHistogram:
     """A bar for each bin, or for a few neighbouring ones."""
     channel, voters = votes.question.channel, _voters(plan, votes)
     each = [channel.debias(votes.mean(bin_)) / voters for bin_ in range(lens.bins)]
@@ -96,13 +96,13 @@ def _of_windows(lens: Windows, brief: Brief) -> WatchedRange:
     return WatchedRange(centre=centre, low=low, high=high)
 
 
-def _voters(plan: Plan, votes: Tally) -> float:
+def _voters(plan: MachinePlan, votes: Tally) -> float:
     """The share of the users that votes, if the vote is as planned; after a survey of sizes all users are counted."""
     planned = plan.rounds[plan.slots.index(votes.question.slot)]
     return voting_share(votes, plan.brief.sizes) or 1.0 if votes.question.lens == planned.lens else 1.0
 
 
-def _elected(plan: Plan, votes: Tally, lens: Bins) -> tuple[float, float]:
+def _elected(plan: MachinePlan, votes: Tally, lens: Bins) -> tuple[float, float]:
     """The ends of the bins that the protocol elects together."""
     run = protocol_named(plan.protocol).elected
     totals = window_totals(votes, run)

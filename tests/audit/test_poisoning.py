@@ -15,7 +15,7 @@ from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Window, Window
 from dame.device.parts import narrowed
 from dame.device.reports import Report
 from dame.errors import InvalidInput, RejectedReport
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import mean_weight
 from dame.populations.simulation import draw_tally
 from dame.protocols import drive
@@ -28,7 +28,7 @@ NEAR = 4.5
 
 
 @functools.cache
-def planned(protocol: str, alpha: float = 1.0, sizes: str = "constant:100", users: int = 100_000, **more) -> Plan:
+def planned(protocol: str, alpha: float = 1.0, sizes: str = "constant:100", users: int = 100_000, **more) -> MachinePlan:
     return dame.plan(users=users, alpha=alpha, sizes=dame.Sizes.parse(sizes), protocol=protocol, study="p", **more)
 
 
@@ -125,7 +125,7 @@ def test_reports_outside_the_public_range_are_refused():
 # --- simulation
 
 
-def attacked(plan: Plan, attack: Attack | None, theta: float, share: float, rng: np.random.Generator) -> float:
+def attacked(plan: MachinePlan, attack: Attack | None, theta: float, share: float, rng: np.random.Generator) -> float:
     """The estimate of a simulated study in which a share of the users sends what the attack says."""
     population = dame.Population.synthetic(plan.brief.sizes, dame.parse_distribution(f"rademacher:{theta}"))
     groups = population.groups(round(plan.users * (1 - share)), plan.shares, rng)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dame
 from dame.device.questions import Question
 from dame.estimates import Estimate
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.protocols import PROTOCOLS
 from dame.sizes import Sizes
 from dame.tally import Tally
@@ -33,7 +33,7 @@ def plan_of(
     alpha: float = 22 / 35,
     sizes: str = SIZES,
     bounds: tuple[float, float] = (-1.0, 1.0),
-) -> Plan:
+) -> MachinePlan:
     return dame.plan(
         users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=name, bounds=bounds, study="conformance"
     )
@@ -69,7 +69,7 @@ def possible_tallies(draw: st.DrawFn, question: Question) -> Tally:
     return tally_of(question, draw(st.lists(st.tuples(windows, values, counts), max_size=5)))
 
 
-def check_estimate(estimate: Estimate, plan: Plan) -> None:
+def check_estimate(estimate: Estimate, plan: MachinePlan) -> None:
     low, high = plan.brief.low, plan.brief.high
     assert low <= estimate.value <= high
     assert low <= estimate.interval[0] <= estimate.interval[1] <= high
@@ -80,7 +80,7 @@ def check_estimate(estimate: Estimate, plan: Plan) -> None:
     assert all(note.isprintable() for note in estimate.notes)
 
 
-def drive(plan: Plan, answers) -> tuple[list[Question], Estimate]:
+def drive(plan: MachinePlan, answers) -> tuple[list[Question], Estimate]:
     """Plays a plan with a function from questions to tallies; also checks the budget of each question."""
     tallies: list[Tally] = []
     questions: list[Question] = []

@@ -17,7 +17,7 @@ from dame.device.questions import Question, question_id
 from dame.device.statistics import Value
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.protocols import DEFAULT, PROTOCOLS
 from dame.protocols.base import Protocol
 from dame.protocols.needed import users_needed
@@ -300,7 +300,7 @@ def test_a_wrong_number_of_repetitions_is_refused(repetitions):
 @pytest.mark.parametrize("name", ["one-bit", "duchi", "paper"])
 @pytest.mark.parametrize("target", [0.05, 0.3, 5.0])
 def test_the_fewest_users_that_reach_a_target_are_found(name, target):
-    def make(users: int) -> Plan:
+    def make(users: int) -> MachinePlan:
         return plan_of(name, users, 1.0, "constant:100", (0.0, 10.0))
 
     found = users_needed(make, target)

@@ -18,11 +18,10 @@ from dame.device.questions import Question, question_id
 from dame.device.records import Summary
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round, windows_around_zero
-from dame.protocols import PROTOCOLS
+from dame.protocols import PROTOCOLS, plan_mean
 from dame.protocols import next as next_step
-from dame.protocols import plan as make_plan
 from dame.protocols.adaptive.survey import survey_round
 from dame.protocols.base import forecast
 from dame.sizes import Sizes
@@ -76,7 +75,7 @@ def all_cases(protocols: Sequence[str] = tuple(PROTOCOLS), alphas: Sequence[floa
 
 def _planned(protocol: str, alpha: float, population: tuple[int, str]) -> Iterator[Case]:
     users, sizes = population
-    plan = make_plan(
+    plan = plan_mean(
         users=users,
         alpha=alpha,
         sizes=Sizes.parse(sizes),
@@ -87,14 +86,14 @@ def _planned(protocol: str, alpha: float, population: tuple[int, str]) -> Iterat
     return reachable(plan, _name(plan))
 
 
-def _name(plan: Plan) -> str:
+def _name(plan: MachinePlan) -> str:
     return f"{plan.protocol} alpha={plan.alpha:.4g} users={plan.users} sizes={plan.brief.sizes.spec}"
 
 
 # --- plans and questions that planners choose rarely
 
 
-def four_rounds(alpha: float) -> Plan:
+def four_rounds(alpha: float) -> MachinePlan:
     """A study of more rounds than planners mostly choose: only in such a one can two saturated rounds be mended."""
     brief = Brief(users=1000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-four-rounds")
     votes = Bins(bins=5, width=0.4, min_size=10)
@@ -108,20 +107,20 @@ def four_rounds(alpha: float) -> Plan:
         )
         for name, dither in (("refine", 0.0), ("refine", 0.1), ("finish", 0.1))
     ]
-    return Plan(protocol="adaptive", brief=brief, rounds=(vote, *rounds), forecast=forecast(brief, 1.0))
+    return MachinePlan(protocol="adaptive", brief=brief, rounds=(vote, *rounds), forecast=forecast(brief, 1.0))
 
 
-def surveyed(alpha: float) -> Plan:
+def surveyed(alpha: float) -> MachinePlan:
     """A study that asks for sizes first: two rounds follow, of whatever kind suits the sizes that it finds."""
     brief = Brief(users=30_000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-survey")
     rounds = (survey_round(brief, 0.1), *four_rounds(alpha).rounds[:2])
-    return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=forecast(brief, 1.0))
+    return MachinePlan(protocol="adaptive", brief=brief, rounds=rounds, forecast=forecast(brief, 1.0))
 
 
-def varying(alpha: float) -> Plan:
+def varying(alpha: float) -> MachinePlan:
     """A study under between-user variation, of so many users that they are asked in three rounds, whatever α is."""
     users, sizes = math.ceil(1000 / math.tanh(alpha / 2) ** 2), Sizes.parse("constant:1")
-    return make_plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study=f"{STUDY}-varying")
+    return plan_mean(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study=f"{STUDY}-varying")
 
 
 def by_hand(alpha: float) -> Iterator[Case]:
@@ -145,7 +144,7 @@ def by_hand(alpha: float) -> Iterator[Case]:
 # --- what can follow
 
 
-def reachable(plan: Plan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:
+def reachable(plan: MachinePlan, name: str, tallies: Sequence[Tally] = ()) -> Iterator[Case]:
     """The questions that a plan can ask, whatever was reported: extreme, middling or no reports in every round."""
     step = next_step(plan, tallies)
     if isinstance(step, Estimate):

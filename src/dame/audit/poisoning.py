@@ -28,8 +28,8 @@ from dame.device.records import MOST_RECORDS, Summary
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
-from dame.protocols import drive
+from dame.planning.machines import MachinePlan
+from dame.protocols import drive_one
 from dame.protocols import next as next_step
 from dame.sizes import Sizes
 from dame.tally import Tally
@@ -72,12 +72,12 @@ class _Path:
     step: Question | Estimate
 
 
-def largest_shift(plan: Plan, share: float = SHARE) -> float:
+def largest_shift(plan: MachinePlan, share: float = SHARE) -> float:
     """The largest shift of the estimate, in the study's units, that a share of malicious users can cause."""
     return worst_attack(plan, share).shift
 
 
-def worst_attack(plan: Plan, share: float = SHARE) -> Attack:
+def worst_attack(plan: MachinePlan, share: float = SHARE) -> Attack:
     """The attack that shifts the expected estimate most, over extreme reports in every round and places of the mean.
 
     The attackers are spread over the rounds like anybody else, and know the honest users' tallies.
@@ -87,7 +87,7 @@ def worst_attack(plan: Plan, share: float = SHARE) -> Attack:
     return max((_worst_at(few, theta, share) for theta in THETAS), key=lambda attack: attack.shift)
 
 
-def _worst_at(plan: Plan, theta: float, share: float) -> Attack:
+def _worst_at(plan: MachinePlan, theta: float, share: float) -> Attack:
     near = _near(plan, theta)
     honest = _Honest.of(near.brief, theta)
     truth = _without_attack(near, honest)
@@ -99,18 +99,15 @@ def _worst_at(plan: Plan, theta: float, share: float) -> Attack:
     return Attack(theta=theta, mixes=mixes, shift=shift)
 
 
-def _without_attack(plan: Plan, honest: _Honest) -> float:
-    def answer(questions: Sequence[Question]) -> list[Tally]:
-        return [honest.tally(question, _reports(plan, question.round)) for question in questions]
-
-    return drive(plan, answer)[0].estimate.value
+def _without_attack(plan: MachinePlan, honest: _Honest) -> float:
+    return drive_one(plan, lambda question: honest.tally(question, _reports(plan, question.round))).estimate.value
 
 
-def _reports(plan: Plan, index: int) -> int:
+def _reports(plan: MachinePlan, index: int) -> int:
     return max(round(plan.users * plan.shares[index]), FEWEST_REPORTS)
 
 
-def _attacked(plan: Plan, honest: _Honest, share: float) -> Iterator[tuple[tuple[Mix, ...], float]]:
+def _attacked(plan: MachinePlan, honest: _Honest, share: float) -> Iterator[tuple[tuple[Mix, ...], float]]:
     """Attacks, and the estimates that they lead to."""
     paths = [_Path(mixes=(), tallies=(), step=next_step(plan, []))]
     for index in range(len(plan.rounds)):
@@ -122,7 +119,7 @@ def _attacked(plan: Plan, honest: _Honest, share: float) -> Iterator[tuple[tuple
         yield path.mixes, path.step.value
 
 
-def _continued(plan: Plan, honest: _Honest, path: _Path, reports: int, share: float) -> Iterator[_Path]:
+def _continued(plan: MachinePlan, honest: _Honest, path: _Path, reports: int, share: float) -> Iterator[_Path]:
     """The path with everything that attackers may send in its next round."""
     question, malicious = path.step, round(reports * share)
     assert not isinstance(question, Estimate)
@@ -256,7 +253,7 @@ class _Honest:
 # --- plans that are quick to follow and behave alike
 
 
-def _with_few_sizes(plan: Plan) -> Plan:
+def _with_few_sizes(plan: MachinePlan) -> MachinePlan:
     """The plan for sizes in a few groups, none of which mixes people who mark something with people who do not."""
     points, weights = plan.brief.sizes.nodes()
     group = np.minimum((np.cumsum(weights) / weights.sum() * MOST_GROUPS).astype(np.intp), MOST_GROUPS - 1)
@@ -272,7 +269,7 @@ def _with_few_sizes(plan: Plan) -> Plan:
     return replace(plan, brief=replace(plan.brief, sizes=Sizes.from_weights(few)))
 
 
-def _near(plan: Plan, theta: float) -> Plan:
+def _near(plan: MachinePlan, theta: float) -> MachinePlan:
     """The plan with only the bins around θ, where there are very many."""
     first, *rest = plan.rounds
     lens = _near_lens(first.lens, theta)
@@ -299,5 +296,5 @@ def _near_bins(lens: Bins, theta: float) -> Lens:
     return replace(lens, bins=MOST_BINS, origin=max(theta - MOST_BINS / 2 * lens.width, -1.0))
 
 
-def _bin_width(plan: Plan) -> float:
+def _bin_width(plan: MachinePlan) -> float:
     return narrowed(Bins, plan.rounds[0].lens).width * plan.brief.half_range

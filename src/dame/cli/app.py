@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import dame
-from dame.errors import DameError, MissingExtra
+from dame.errors import ClusterProblem, DameError, MissingExtra
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _WRONG_PATHS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
@@ -84,7 +84,7 @@ def run(arguments: list[str]) -> int:
         return stop.exit_code
     except typer.Abort:
         return INTERRUPTED
-    except MissingExtra as problem:
+    except (MissingExtra, ClusterProblem) as problem:
         return _complain(str(problem), FAILED)
     except DameError as problem:
         return _complain(str(problem), USAGE)

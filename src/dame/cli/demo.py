@@ -9,12 +9,12 @@ import typer
 
 from dame import checks
 from dame.cli import options, output
-from dame.cli.explain import show as show_plan
+from dame.cli.explain import show_machine
 from dame.device.lenses import Bins, Lens, Windows
 from dame.estimates import to_units
-from dame.planning.codec import plan_to_json
 from dame.populations.demo import UNIT, Demo, run_demo
 from dame.protocols import DEFAULT
+from dame.studies.codec import plan_to_json
 from dame.tally import Tally
 
 MOST_BARS = 24
@@ -48,7 +48,7 @@ def _document(done: Demo) -> dict[str, object]:
         "records": done.records,
         "bytes_sent": done.bytes_sent,
         "seconds": done.seconds,
-        "plan": plan_to_json(done.plan),
+        "plan": plan_to_json(done.study),
         "tallies": [tally.to_json() for tally in done.outcome.tallies],
     }
 
@@ -59,7 +59,7 @@ def _show(done: Demo) -> None:
         f"[bold]{done.plan.users:,} people, {done.records:,} days of screen time.[/bold] "
         "What is the mean, if no record may leave its device?\n"
     )
-    show_plan(done.plan, {})
+    show_machine(done.plan)
     people.print("\n[bold]What the reports said[/bold] (● mean place in the window, noise removed)")
     for tally in done.outcome.tallies:
         if tally.reports:

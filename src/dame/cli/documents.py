@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dame.device.questions import Question, question_from_json
 from dame.errors import InvalidInput
-from dame.planning.plans import Plan
-from dame.protocols import plan_from_json
+from dame.studies.codec import plan_from_json
+from dame.studies.plans import Plan
 
 
 def read_json(path: Path) -> object:

@@ -10,13 +10,35 @@ from rich.table import Table
 from dame.audit.poisoning import largest_shift
 from dame.cli import options, output
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round
 from dame.protocols import protocol_named
+from dame.studies.needed import POWER
+from dame.studies.plans import Plan
 
 
-def show(plan: Plan, competitors: Mapping[str, float]) -> None:
+def show(plan: Plan, competitors: Mapping[str, float], differences: Mapping[str, float]) -> None:
     """Prints a plan for people."""
+    if len(plan.machines) == 1:
+        show_machine(plan.only)
+    else:
+        _show_targets(plan)
+    if plan.group:
+        output.people.print(f"note: one result for each {plan.group}, from the reports of its people alone")
+    for name, value in differences.items():
+        of = f" of {name}" if name else ""
+        output.people.print(
+            f"note: a difference{of} of {value:g} between two groups of {plan.users // 2:,} people each is found with "
+            f"{POWER:.0%} power at the 5 % level"
+        )
+    if competitors:
+        output.people.print("\n[bold]For the same error[/bold]")
+    for name, factor in competitors.items():
+        output.people.print(f"  {name:8} {_times(factor)}")
+
+
+def show_machine(plan: MachinePlan) -> None:
+    """Prints the plan of a single machine."""
     output.people.print(output.figures(f"Plan: protocol {plan.protocol}", _rows(plan)))
     output.people.print()
     output.people.print(_rounds_table(plan))
@@ -24,21 +46,17 @@ def show(plan: Plan, competitors: Mapping[str, float]) -> None:
         output.people.print(sentence)
     for note in plan.notes:
         output.people.print(f"note: {note}")
-    if competitors:
-        output.people.print("\n[bold]For the same error[/bold]")
-    for name, factor in competitors.items():
-        output.people.print(f"  {name:8} {_times(factor)}")
 
 
-def _rows(plan: Plan) -> list[tuple[str, str]]:
+def _rows(plan: MachinePlan) -> list[tuple[str, str]]:
     forecast, brief = plan.forecast, plan.brief
     ratio = forecast.predicted_rmse**2 / forecast.limit_mse
     return [
         ("users", f"{plan.users:,}"),
         ("alpha", f"{plan.alpha:.6g} for each user, spent in one report"),
         ("sizes", brief.sizes.label),
-        ("values", f"from {brief.low:g} to {brief.high:g}"),
-        ("mean", options.WHOSE_MEAN[brief.weights]),
+        ("mean of", brief.statistic.words),
+        ("whose", options.WHOSE_MEAN[brief.weights]),
         ("users' own means", _spread(brief)),
         *((name, f"{value:.6g}") for name, value in plan.details.items()),
         ("predicted RMSE", f"{forecast.predicted_rmse:.4g} {protocol_named(plan.protocol).promised_for(plan)}"),
@@ -50,6 +68,35 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
     ]
 
 
+def _show_targets(plan: Plan) -> None:
+    """Prints what each target gets, and what is expected of it."""
+    first = plan.machines[0]
+    rows = [
+        ("users", f"{plan.users:,}; a public hash gives each one slot, so that nobody answers twice"),
+        ("alpha", f"{plan.alpha:.6g} for each user, spent in one report"),
+        ("users' own means", _spread(first.brief)),
+    ]
+    output.people.print(output.figures(f"Plan: {len(plan.targets)} targets, protocol {first.protocol}", rows))
+    output.people.print()
+    table = Table(title="Targets", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for heading in ("", "tells", "people", "rounds", "predicted RMSE", "1 % of attackers shift it by"):
+        table.add_column(heading, overflow="fold")
+    for planned in plan.targets:
+        table.add_row(
+            output.bold(planned.target.name),
+            planned.target.words,
+            f"{planned.users:,}",
+            ", ".join(str(len(machine.rounds)) for machine in planned.machines),
+            f"{planned.predicted_rmse:.4g}",
+            f"{planned.shift(largest_shift):.3g}",
+        )
+    output.people.print(table)
+    for note in dict.fromkeys(note for planned in plan.targets for note in planned.target.assumptions):
+        output.people.print(f"note: {note}")
+    promises = dict.fromkeys(protocol_named(machine.protocol).promised_for(machine) for machine in plan.machines)
+    output.people.print(f"note: errors are predicted {'; '.join(promises)}")
+
+
 def _spread(brief: Brief) -> str:
     if brief.between_sd is None:
         return "vary; how much is learnt from the first users"
@@ -58,7 +105,7 @@ def _spread(brief: Brief) -> str:
     return f"vary with a standard deviation of {brief.between_sd * brief.half_range:.3g}"
 
 
-def _rounds_table(plan: Plan) -> Table:
+def _rounds_table(plan: MachinePlan) -> Table:
     """The rounds, with a bar for the error that each leaves: a factor of ten is as long everywhere."""
     table = Table(title="Rounds", title_justify="left", box=None, padding=(0, 2, 0, 0))
     for heading in ("", "users", "question", "error left", ""):

@@ -16,47 +16,24 @@ SIZE_FORMS = (
     "two-point:M1:M2:RHO  counts:FILE"
 )
 
-Users = Annotated[str, typer.Option("--users", metavar="N", help="Number of people, such as 10000 or 1e6.")]
-Alpha = Annotated[
-    str,
-    typer.Option(
-        "--alpha", metavar="A", help="Privacy budget α of each person for everything she sends, such as 0.5 or 22/35."
-    ),
-]
 SizesText = Annotated[str, typer.Option("--sizes", metavar="M", help=f"Records per person: {SIZE_FORMS}.")]
 # Examples, not forms: Typer's help would make emoji of the ":a:" in beta:a:b, and of ":-1:".
 DATA_FORMS = "rademacher:0.5  beta:2:6  uniform:-0.2:1  point:0.3  two-point:-0.5:1:0.9"
-DataText = Annotated[
-    str, typer.Option("--data", metavar="D", help=f"Distribution of the records on [-1, 1]: {DATA_FORMS}.")
-]
-ProtocolName = Annotated[
-    str,
-    typer.Option(
-        "--protocol",
-        metavar="P",
-        help="  ".join(f"**{protocol.name}**: {protocol.summary}." for protocol in PROTOCOLS.values()),
-    ),
-]
-Bounds = Annotated[
-    tuple[str, str],
-    typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
-]
-BetweenSd = Annotated[
-    str,
-    typer.Option(
-        "--between-sd",
-        metavar="B",
-        help="Standard deviation of the people's own means, as a fraction of the half-range; 0 if all records are "
-        "from one distribution; "
-        f"**{LEARN}** to find out.",
-    ),
-]
-Weights = Annotated[
-    str,
-    typer.Option(
-        "--weights", metavar="W", help="**equal**: each person counts once.  **precision**: by the effective size."
-    ),
-]
+PROTOCOL = typer.Option(
+    "--protocol",
+    metavar="P",
+    help="  ".join(f"**{protocol.name}**: {protocol.summary}." for protocol in PROTOCOLS.values()),
+)
+ProtocolName = Annotated[str, PROTOCOL]
+BETWEEN_SD = typer.Option(
+    "--between-sd",
+    metavar="B",
+    help="Standard deviation of the people's own means, as a fraction of the half-range; 0 if all records are from "
+    f"one distribution; **{LEARN}** to find out.",
+)
+WEIGHTS_OPTION = typer.Option(
+    "--weights", metavar="W", help="**equal**: each person counts once.  **precision**: by the effective size."
+)
 WHOSE_MEAN = {
     "equal": "each user counts once",
     "precision": "users with more records count more (square root of the effective size)",

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -40,6 +41,11 @@ def figures(title: str, rows: Sequence[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(f"[bold]{name}[/bold]", value)
     return table
+
+
+def bold(name: str) -> str:
+    """A name in bold, whatever it contains."""
+    return f"[bold]{escape(name)}[/bold]"
 
 
 def bar(fraction: float, width: int = BAR_WIDTH) -> str:

@@ -9,31 +9,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from dame import checks
-from dame.cli import documents, options, output, tables
+from dame.cli import asked, documents, options, output, tables
+from dame.cli.pilot_words import note_what_was_left_out, show
 from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
-from dame.planning.brief import WEIGHTS
 from dame.planning.codec import LEARN
-from dame.planning.plans import Plan
-from dame.protocols import DEFAULT, PROTOCOLS
-from dame.protocols import plan as make_plan
+from dame.protocols import PROTOCOLS
 from dame.sizes import Sizes
+from dame.studies.plans import Plan
+from dame.studies.study import Study, by_protocol
+from dame.studies.targets import named
 
 AUTO = "auto"
 
-
-_Bounds = Annotated[
-    tuple[str, str] | None,
-    typer.Option("--bounds", metavar="LO HI", help="Bounds of the values; records are clipped to them."),
-]
-_Alpha = Annotated[
-    str | None, typer.Option("--alpha", metavar="A", help="Privacy budget α of each person, such as 0.5 or 22/35.")
-]
 _Sizes = Annotated[
     str,
     typer.Option(
@@ -42,74 +33,85 @@ _Sizes = Annotated[
         help=f"Records per person that the plan assumes: **{AUTO}** (from the table)  {options.SIZE_FORMS}.",
     ),
 ]
+_Value = Annotated[str | None, typer.Option("--value", metavar="COL", help="Column with the values, with --bounds.")]
 _PlanFile = Annotated[
     Path | None, typer.Option("--plan", metavar="PLAN.JSON", help="Use this plan instead of making one.")
+]
+_StudyFile = Annotated[
+    Path | None,
+    typer.Option("--study", metavar="STUDY.TOML", help="A study file; options take the place of its lines."),
 ]
 _Repetitions = Annotated[
     str, typer.Option("--repetitions", metavar="R", help="Carry out so many studies on the same people.")
 ]
 _Compare = Annotated[
-    bool | None, typer.Option(help="Try the other protocols too; that is the default with --repetitions or --plot.")
+    bool | None,
+    typer.Option(help="Try the other protocols too; that is the default for one target with --repetitions or --plot."),
 ]
 _Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="OUT.PNG", help="Draw truth, intervals and the other protocols.")
+    Path | None, typer.Option("--plot", metavar="OUT.PNG", help="Draw truth and intervals, a panel for each target.")
 ]
-_StudyName = Annotated[str | None, typer.Option("--study", help="Identity of the study; random when absent.")]
 
 
 def pilot(
     table: tables.Table,
     user: tables.UserColumns,
-    value: tables.ValueColumn,
-    bounds: _Bounds = None,
-    alpha: _Alpha = None,
-    protocol: options.ProtocolName = DEFAULT,
+    value: _Value = None,
+    bounds: asked.Bounds = None,
+    target: asked.Targets = None,
+    study: _StudyFile = None,
+    alpha: asked.Alpha = None,
+    group: asked.Group = None,
+    protocol: Annotated[str | None, options.PROTOCOL] = None,
     sizes: _Sizes = AUTO,
     plan: _PlanFile = None,
-    between_sd: options.BetweenSd = LEARN,
-    weights: options.Weights = WEIGHTS[0],
+    between_sd: Annotated[str | None, options.BETWEEN_SD] = None,
+    weights: Annotated[str | None, options.WEIGHTS_OPTION] = None,
     repetitions: _Repetitions = "1",
     compare: _Compare = None,
     plot: _Plot = None,
     engine: tables.EngineName = tables.ENGINES[0],
     master: tables.Master = None,
     memory_limit: tables.MemoryLimit = None,
-    study: _StudyName = None,
+    identity: asked.Identity = None,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Try a study on a table of records before anything is deployed, and compare with the true mean.
+    """Try a study on a table of records before anything is deployed, and compare with the truth.
 
     Every user of the table answers in one round with her whole budget, exactly as her device would. The table is
-    read once.
+    read once, whatever the number of targets.
 
     Example: `dame pilot "flights/*.parquet" --user tailnum --value delay --bounds -60 120 --alpha 1`
+
+    Several numbers, by group: `dame pilot flights.parquet --user tailnum --alpha 1 --group carrier
+    --target mean:delay:-60:120 --target share:delay:above:15`
     """
     started = time.perf_counter()
     coins, count = options.seed_number(seed), options.whole_number("repetitions", repetitions, 1, 10**6)
+    given = {"weights": weights, "between_sd": asked.spread_given(between_sd), "protocol": protocol, "group": group}
     if plan is not None:
-        _refuse_beside_plan(bounds=bounds, alpha=alpha, study=study)
+        _refuse_beside_plan(bounds=bounds, target=target or None, alpha=alpha, identity=identity, **given)
         fixed = documents.read_plan(plan)
-        layout, plan_for = _layout(user, value, (fixed.brief.low, fixed.brief.high), fixed.study), lambda _: fixed
+        layout, plan_for = _layout_of_plan(fixed, user, value), lambda _: fixed
     else:
-        identity = study or (secrets.token_hex(16) if coins is None else f"seed-{coins}")
-        layout = _layout(user, value, _bounds(bounds), identity)
-        plan_for = _planner(
-            layout, alpha, sizes, {"weights": weights, "between_sd": options.spread(between_sd)}, protocol
+        name = identity or (secrets.token_hex(16) if coins is None else f"seed-{coins}")
+        fields = asked.study_fields(
+            study, targets=target, bounds=bounds, value=value or "", alpha=asked.alpha_number(alpha), **given
         )
+        layout, plan_for = _planner({"study": name, "between_sd": LEARN, **fields}, user, value, sizes)
     draw = None if plot is None else _artist(plot)
-    wanted = compare if compare is not None else (count > 1 or plot is not None)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)
     with chosen.open(table, layout) as reduced, output.progress_of("rounds", 1) as progress:
-        rivals = _rivals if wanted else (lambda _: [])
+        rivals = _rivals(compare, count > 1 or plot is not None)
         result = run_pilot(reduced, plan_for, coins, count, progress, started, rivals)
     if draw is not None:
         draw(result)
-    _note_what_was_left_out(result)
+    note_what_was_left_out(result)
     if as_json:
         output.print_json({"engine": engine, **result.to_json()})
     else:
-        _show(result)
+        show(result)
 
 
 def _artist(path: Path) -> Callable[[Pilot], None]:
@@ -121,106 +123,67 @@ def _artist(path: Path) -> Callable[[Pilot], None]:
     return lambda result: draw_pilot(result, path)
 
 
-def _layout(user: list[str], value: str, bounds: tuple[float, float], study: str) -> Layout:
-    return Layout(user=tuple(user), value=value, low=bounds[0], high=bounds[1], study=study)
-
-
-def _bounds(words: tuple[str, str] | None) -> tuple[float, float]:
-    if words is None:
-        raise InvalidInput("bounds", words, "given as two numbers, unless a plan is")
-    return options.bounds_pair(words)
-
-
 def _refuse_beside_plan(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
-            raise InvalidInput(name, value, "absent beside --plan, which has its own")
+            raise InvalidInput(name.replace("_", "-"), value, "absent beside --plan, which has its own")
 
 
-def _rivals(plan: Plan) -> list[Plan]:
-    """The same study by every other protocol."""
-    return [protocol.plan(plan.brief) for name, protocol in PROTOCOLS.items() if name != plan.protocol]
+def _layout_of_plan(plan: Plan, user: list[str], value: str | None) -> Layout:
+    statistics = [machine.brief.statistic for machine in plan.machines]
+    _check_value(any(not statistic.column for statistic in statistics), value)
+    return Layout(
+        user=tuple(user),
+        statistics=tuple(dict.fromkeys(statistics)),
+        study=plan.study,
+        value=value or "",
+        group=plan.group or None,
+        keep_absent=any(planned.target.present < 1 for planned in plan.targets),
+    )
+
+
+def _check_value(wanted: bool, value: str | None) -> None:
+    if wanted and not value:
+        raise InvalidInput("value", value, "a column, since the plan names none")
 
 
 def _planner(
-    layout: Layout, alpha: str | None, sizes: str, users_means: dict[str, Any], protocol: str
-) -> Callable[[Survey], Plan]:
-    """The plan for the table's users; what people typed is read before the table is."""
-    if alpha is None:
-        raise InvalidInput("alpha", alpha, "a number, unless a plan is given")
-    budget = checks.alpha(checks.number_from_text("alpha", alpha))
-    assumed = None if sizes == AUTO else Sizes.parse(sizes)
+    fields: dict[str, Any], user: list[str], value: str | None, sizes: str
+) -> tuple[Layout, Callable[[Survey], Plan]]:
+    """Which columns are read, and the plan for the table's users; what people typed is read before the table is."""
+    asked.require(fields, "targets", "alpha")
+    targets = named(fields["targets"])
+    _check_value(any(not target.column for target in targets), value)
+    measured = dict.fromkeys(measure.statistic for target in targets for measure in target.measures)
+    layout = Layout(
+        user=tuple(user),
+        statistics=tuple(measured),
+        study=fields["study"],
+        value=value or "",
+        group=fields.get("group"),
+        keep_absent=any(target.present < 1 for target in targets),
+    )
+    assumed = fields.pop("sizes", None) if sizes == AUTO else Sizes.parse(sizes)
 
     def plan_for(survey: Survey) -> Plan:
         if assumed is None:
             output.notes.print("note: the plan takes sizes from the table, which a real study could not read")
-        return make_plan(
-            users=survey.users,
-            alpha=budget,
-            sizes=survey.observed_sizes() if assumed is None else assumed,
-            protocol=protocol,
-            bounds=(layout.low, layout.high),
-            study=layout.study,
-            **users_means,
-        )
+        observed = {target.column: _observed(survey, target.measures[0].statistic) for target in targets}
+        return Study(**{**fields, "users": survey.users, "sizes": observed if assumed is None else assumed}).plan()
 
-    return plan_for
+    return layout, plan_for
 
 
-def _note_what_was_left_out(result: Pilot) -> None:
-    survey = result.survey
-    for count, what in (
-        (survey.clipped, "records were clipped to the bounds"),
-        (survey.nulls, "records without a value were left out"),
-        (survey.not_finite, "records that are no finite number were left out"),
-        (survey.without_user, "records without a user were left out"),
-        (survey.without_records, "users have no usable record"),
-    ):
-        if count:
-            output.notes.print(f"note: {count:,} {what}")
-    if result.plan.users != survey.users:
-        output.notes.print(f"note: the plan was made for {result.plan.users:,} users, the table has {survey.users:,}")
+def _observed(survey: Survey, statistic: Any) -> Sizes:
+    return survey.of(statistic).observed_sizes()
 
 
-def _show(result: Pilot) -> None:
-    estimate, survey = result.outcomes[0].estimate, result.survey
-    low, high = estimate.interval
-    rows = [
-        ("table", f"{survey.records:,} records of {survey.users:,} users"),
-        ("estimate", f"{estimate.value:.6g}, standard error {estimate.standard_error:.3g}"),
-        ("95 % interval", f"{low:.6g} to {high:.6g}"),
-        ("true mean", f"{result.true_mean:.6g} (of the users' means; {options.WHOSE_MEAN[result.plan.brief.weights]})"),
-        (
-            "rounds",
-            ", ".join(f"{round_.name} {n:,}" for round_, n in zip(result.plan.rounds, estimate.users, strict=True)),
-        ),
-    ]
-    if len(result.outcomes) > 1:
-        rows.append(("repetitions", f"{len(result.outcomes):,} on the same people, with fresh coins"))
-    rows.append(("time", f"{result.seconds:.1f} s"))
-    output.people.print(output.figures(f"Pilot: protocol {result.plan.protocol}, alpha {result.plan.alpha:g}", rows))
-    for note in (*result.plan.notes, *estimate.notes):
-        output.people.print(f"note: {note}")
-    if result.rivals:
-        output.people.print()
-        output.people.print(_scores(result))
+def _rivals(wanted: bool | None, by_default: bool) -> Callable[[Plan], list[Plan]]:
+    """The same study by every other protocol that can carry it out."""
 
+    def rivals(plan: Plan) -> list[Plan]:
+        if not (by_default and len(plan.targets) == 1 and not plan.group if wanted is None else wanted):
+            return []
+        return [by_protocol(plan, name) for name in PROTOCOLS if name != plan.machines[0].protocol]
 
-def _scores(result: Pilot) -> Table:
-    """The protocols side by side."""
-    table = Table(title="Protocols on this table", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for heading in ("", "estimate", "95 % interval", "RMSE", "covered", ""):
-        table.add_column(heading)
-    worst = max(pilot.rmse for pilot in (result, *result.rivals)) or 1.0
-    for pilot in (result, *result.rivals):
-        estimate = pilot.outcomes[0].estimate
-        low, high = estimate.interval
-        table.add_row(
-            pilot.plan.protocol,
-            f"{estimate.value:.5g}",
-            f"{low:.5g} to {high:.5g}",
-            f"{pilot.rmse:.3g}",
-            f"{pilot.coverage:.0%}",
-            output.bar(pilot.rmse / worst, 24),
-        )
-    return table
+    return rivals

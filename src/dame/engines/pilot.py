@@ -4,16 +4,49 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from dame.engines.study import ReducedTable, carry_out
 from dame.engines.survey import Survey
-from dame.estimates import Outcome, to_units
-from dame.planning.plans import Plan
+from dame.estimates import Estimate, Outcome, to_units
+from dame.studies.plans import Plan, TargetPlan
+from dame.studies.results import Result, TargetResult
+from dame.studies.running import result_of_outcomes
 
 Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A target, of everybody or of a group: what every study found, and the truth."""
+
+    estimates: tuple[Estimate, ...]
+    truth: float
+
+    @property
+    def rmse(self) -> float:
+        """The root mean squared error of the repetitions."""
+        return math.sqrt(math.fsum((one.value - self.truth) ** 2 for one in self.estimates) / len(self.estimates))
+
+    @property
+    def coverage(self) -> float:
+        """The share of the repetitions whose interval holds the truth."""
+        intervals = [one.interval for one in self.estimates]
+        return sum(low <= self.truth <= high for low, high in intervals) / len(intervals)
+
+    @property
+    def interval_width(self) -> float:
+        """The mean width of the intervals."""
+        return math.fsum(one.interval[1] - one.interval[0] for one in self.estimates) / len(self.estimates)
+
+    def to_json(self) -> dict[str, object]:
+        """The truth, and with repetitions how they went."""
+        if len(self.estimates) == 1:
+            return {"true_value": self.truth}
+        figures = {"rmse": self.rmse, "coverage": self.coverage, "interval_width": self.interval_width}
+        return {"true_value": self.truth, **figures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,78 +55,126 @@ class Pilot:
 
     plan: Plan
     survey: Survey
+    results: tuple[Result, ...]
     outcomes: tuple[Outcome, ...]
+    """What each machine came to in the first study."""
     seconds: float
     rivals: tuple[Pilot, ...] = ()
 
-    @property
-    def true_mean(self) -> float:
-        """The mean that the study is after, in its units: of the users' means, with the weights of the plan."""
-        return to_units(self.survey.mean_wanted(self.plan.brief), self.plan.brief.low, self.plan.brief.high)
+    def score(self, place: int) -> Score:
+        """How the target in this place of the plan went."""
+        truth = _truth(self.plan.targets[place], self.survey)
+        return Score(estimates=tuple(result.targets[place].estimate for result in self.results), truth=truth)
 
-    @property
-    def rmse(self) -> float:
-        """The root mean squared error of the repetitions."""
-        errors = [outcome.estimate.value - self.true_mean for outcome in self.outcomes]
-        return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
+    def group_score(self, group: str, place: int) -> Score:
+        """How it went for one group; a group that nobody of a repetition belongs to is left out there."""
+        found = [
+            each.targets[place].estimate for result in self.results for each in result.groups if each.group == group
+        ]
+        return Score(estimates=tuple(found), truth=_truth(self.plan.targets[place], self.survey, group))
 
-    @property
-    def coverage(self) -> float:
-        """The share of the repetitions whose interval holds the truth."""
-        intervals = [outcome.estimate.interval for outcome in self.outcomes]
-        return sum(low <= self.true_mean <= high for low, high in intervals) / len(intervals)
-
-    @property
-    def interval_width(self) -> float:
-        """The mean width of the intervals."""
-        intervals = [outcome.estimate.interval for outcome in self.outcomes]
-        return math.fsum(high - low for low, high in intervals) / len(intervals)
-
-    def scores(self) -> dict[str, object]:
-        """How well this protocol did."""
-        estimate = self.outcomes[0].estimate
-        return {
-            "estimate": estimate.value,
-            "interval": list(estimate.interval),
-            "rmse": self.rmse,
-            "coverage": self.coverage,
-            "interval_width": self.interval_width,
-            "predicted_rmse": self.plan.forecast.predicted_rmse,
-        }
+    def difference_score(self, number: int) -> Score:
+        """How the difference of this number in the first study went."""
+        wanted = self.results[0].differences[number]
+        place = [each.target for each in self.plan.targets].index(wanted.target)
+        truths = [_truth(self.plan.targets[place], self.survey, group) for group in (wanted.group, wanted.than)]
+        found = [
+            one.estimate
+            for result in self.results
+            for one in result.differences
+            if (one.target, one.group, one.than) == (wanted.target, wanted.group, wanted.than)
+        ]
+        return Score(estimates=tuple(found), truth=truths[0] - truths[1])
 
     def to_json(self) -> dict[str, object]:
         """The pilot as a JSON object: the first study, and with repetitions how the others went."""
-        survey, first = self.survey, self.outcomes[0]
+        survey, first = self.survey, self.results[0]
+        single = len(self.plan.targets) == 1
         document: dict[str, object] = {
-            **first.estimate.to_json(),
-            "true_mean": self.true_mean,
+            **(self._alone() if single else {}),
+            "targets": [self._target_json(place, one) for place, one in enumerate(first.targets)],
             "users": survey.users,
             "records": survey.records,
             **survey.left_out(),
             "seconds": self.seconds,
-            "protocol": self.plan.protocol,
+            "protocol": self.plan.machines[0].protocol,
             "alpha": self.plan.alpha,
             "study": self.plan.study,
-            "rounds": [self._round_json(index) for index in range(len(self.plan.rounds))],
+            "rounds": self._rounds_json(),
         }
-        if len(self.outcomes) > 1:
-            document |= {"repetitions": len(self.outcomes), **self.scores()}
+        if first.groups:
+            document["groups"] = [self._group_json(number) for number in range(len(first.groups))]
+            document["differences"] = [
+                {**one.to_json(), **self.difference_score(number).to_json()}
+                for number, one in enumerate(first.differences)
+            ]
+        if len(self.results) > 1:
+            document["repetitions"] = len(self.results)
         if self.rivals:
-            document["protocols"] = {pilot.plan.protocol: pilot.scores() for pilot in (self, *self.rivals)}
+            document["protocols"] = {each.plan.machines[0].protocol: each.scores() for each in (self, *self.rivals)}
         return document
 
-    def _round_json(self, index: int) -> dict[str, object]:
-        round_, tally = self.plan.rounds[index], self.outcomes[0].tallies[index]
-        return {
-            "name": round_.name,
-            "share": round_.share,
-            "users": tally.reports,
-            "tally": tally.to_json(),
-        }
+    def _alone(self) -> dict[str, object]:
+        """What stands beside where there is a single target."""
+        score, estimate = self.score(0), self.results[0].targets[0].estimate
+        figures = {name: value for name, value in score.to_json().items() if name != "true_value"}
+        return {**estimate.to_json(), "true_mean": score.truth, **figures}
+
+    def scores(self) -> dict[str, object]:
+        """How well this protocol did: a list by target, or flat where there is one."""
+        each = [
+            {
+                "name": planned.target.name,
+                "estimate": self.results[0].targets[place].estimate.value,
+                "interval": list(self.results[0].targets[place].estimate.interval),
+                "rmse": self.score(place).rmse,
+                "coverage": self.score(place).coverage,
+                "interval_width": self.score(place).interval_width,
+                "predicted_rmse": planned.predicted_rmse,
+            }
+            for place, planned in enumerate(self.plan.targets)
+        ]
+        return each[0] if len(each) == 1 else {"targets": each}
+
+    def _target_json(self, place: int, result: TargetResult) -> dict[str, object]:
+        planned = {"predicted_rmse": self.plan.targets[place].predicted_rmse}
+        return {**result.to_json(), **planned, **self.score(place).to_json()}
+
+    def _group_json(self, number: int) -> dict[str, object]:
+        group = self.results[0].groups[number]
+        each = [
+            {**result.to_json(), **self.group_score(group.group, place).to_json()}
+            for place, result in enumerate(group.targets)
+        ]
+        alone = each[0] if len(each) == 1 else {}
+        return {**alone, "group": group.group, "users": group.users, "targets": each}
+
+    def _rounds_json(self) -> list[dict[str, object]]:
+        pairs = zip(self.plan.machines, self.outcomes, strict=True)
+        return [
+            {
+                "target": machine.name,
+                "name": round_.name,
+                "share": share,
+                "users": tally.reports,
+                "tally": tally.to_json(),
+            }
+            for machine, outcome in pairs
+            for round_, share, tally in zip(machine.rounds, machine.shares, outcome.tallies, strict=True)
+        ]
 
 
-def _further(progress: Progress, before: int, rounds: int) -> None:
-    progress(before + rounds)
+def _truth(planned: TargetPlan, survey: Survey, group: str | None = None) -> float:
+    """The truth of a target among the people who have its column, of everybody or of a group."""
+    means = len(planned.machines) - (planned.target.present < 1)
+    briefs = [machine.brief for machine in planned.machines[:means]]
+    columns = [
+        survey.of(brief.statistic) if group is None else survey.in_group(group, brief.statistic) for brief in briefs
+    ]
+    pairs = zip(briefs, columns, strict=True)
+    return planned.target.true_value(
+        [to_units(column.mean_wanted(brief), brief.low, brief.high) for brief, column in pairs]
+    )
 
 
 def run_pilot(
@@ -112,12 +193,20 @@ def run_pilot(
     began = time.perf_counter() if started is None else started
     survey = table.survey()
     plan = plan_for(survey)
-    plans = [plan, *rivals_of(plan)]
     over = 0
     pilots: list[Pilot] = []
-    for each in plans:
-        outcomes = tuple(carry_out(each, table, seed, repetitions, partial(_further, progress, over)))
-        over += len(each.rounds)
-        pilots.append(Pilot(plan=each, survey=survey, outcomes=outcomes, seconds=time.perf_counter() - began))
+    for each in [plan, *rivals_of(plan)]:
+        runs = carry_out(each, table, seed, repetitions, partial(_further, progress, over))
+        over += max(len(machine.rounds) for machine in each.machines)
+        pilots.append(_pilot(each, survey, runs, time.perf_counter() - began))
     first, *rest = pilots
     return replace(first, rivals=tuple(rest))
+
+
+def _pilot(plan: Plan, survey: Survey, runs: Sequence[tuple[Outcome, ...]], seconds: float) -> Pilot:
+    results = tuple(result_of_outcomes(plan, run) for run in runs)
+    return Pilot(plan=plan, survey=survey, results=results, outcomes=runs[0], seconds=seconds)
+
+
+def _further(progress: Progress, before: int, rounds: int) -> None:
+    progress(before + rounds)

@@ -13,7 +13,7 @@ from dame.device.questions import Question
 from dame.device.reports import report_bytes
 from dame.engines.report_files import ID_BYTES
 from dame.engines.report_tallies import Counted, count_rows, matrix
-from dame.engines.spark_sessions import reading_problems, sentences
+from dame.engines.spark_problems import is_unreadable, sentences, spark_problems
 from dame.engines.spark_tables import Batches, collected
 from dame.tally import Tally
 
@@ -44,8 +44,10 @@ def _tried(session: SparkSession, question: Question, names: Sequence[str]) -> C
     """The tally of the files, or nothing if one of them cannot be read."""
     try:
         return _tally(session, question, names)
-    except reading_problems():
-        return None
+    except spark_problems() as problem:
+        if is_unreadable(problem):
+            return None
+        raise
 
 
 def _whole(session: SparkSession, question: Question, names: Sequence[str]) -> list[str]:
@@ -61,8 +63,10 @@ def _whole(session: SparkSession, question: Question, names: Sequence[str]) -> l
 def _all_whole(session: SparkSession, question: Question, names: Sequence[str]) -> bool:
     try:
         return _none_empty(session, names) and _reports(session, names).filter(_malformed(question)).isEmpty()
-    except reading_problems():
-        return False
+    except spark_problems() as problem:
+        if is_unreadable(problem):
+            return False
+        raise
 
 
 def _none_empty(session: SparkSession, names: Sequence[str]) -> bool:

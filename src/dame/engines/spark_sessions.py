@@ -8,11 +8,10 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dame.engines.spark_problems import sentences, starting
 from dame.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ BATCH_SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _SET_UP = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Variables that say that somebody has decided where Spark runs; spark-submit sets the first."""
 
+_CONNECT = "sc://"
 _UNSUPPORTED = "--add-modules=jdk.incubator.vector"
 _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".orc": "orc"}
 
@@ -32,7 +32,7 @@ _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json"
 def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     """The running session, or a new one: on the given master, where Spark is set up to run, or on this machine.
 
-    `settings` are those of Spark, by name.
+    A master `sc://…` is a server of Spark Connect. `settings` are those of Spark, by name.
     """
     try:
         from pyspark.sql import SparkSession
@@ -43,13 +43,14 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
         return running
     builder = SparkSession.builder.appName("dame")
     if master is not None:
-        builder = builder.master(master)
+        builder = builder.remote(master) if master.startswith(_CONNECT) else builder.master(master)
     if master.startswith("local") if master else not any(name in os.environ for name in _SET_UP):
         _prepare_this_machine()
         settings = {**_LOCAL, **settings}
     for name, value in {BATCH_SETTING: str(ROWS_AT_ONCE), **settings}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    with starting(master):
+        return builder.getOrCreate()
 
 
 def read_records(session: SparkSession, path: str) -> DataFrame:
@@ -60,33 +61,9 @@ def read_records(session: SparkSession, path: str) -> DataFrame:
     options = {"header": True, "inferSchema": True, "sep": "\t" if path.lower().endswith(".tsv") else ","}
     reader = session.read.options(**options) if kind == "csv" else session.read
     with sentences("table", path):
-        return reader.format(kind).load(path)
-
-
-def reading_problems() -> tuple[type[Exception], ...]:
-    """What Spark raises when it cannot read something."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    return PySparkException, Py4JJavaError
-
-
-@contextmanager
-def sentences(field: str, value: object) -> Iterator[None]:
-    """Turns what Spark complains about into one sentence; what goes wrong in our code on a worker stays as it is."""
-    from pyspark.errors import PythonException
-
-    try:
-        yield
-    except PythonException:
-        raise
-    except reading_problems() as problem:
-        cause = getattr(problem, "java_exception", problem)
-        raise InvalidInput(field, value, f"something that Spark reads ({_first_line(cause)})") from None
-
-
-def _first_line(problem: object) -> str:
-    return str(problem).strip().splitlines()[0]
+        records = reader.format(kind).load(path)
+        _ = records.schema  # Spark Connect looks for the files only now
+    return records
 
 
 def _prepare_this_machine() -> None:

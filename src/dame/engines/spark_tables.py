@@ -19,7 +19,8 @@ from dame.engines.answers import Addressed, tally_all
 from dame.engines.layout import Layout
 from dame.engines.people import People
 from dame.engines.reduced import read_batches
-from dame.engines.spark_sessions import BATCH_SETTING, sentences
+from dame.engines.spark_problems import sentences
+from dame.engines.spark_sessions import BATCH_SETTING
 from dame.engines.sql import SPARK, Reduction
 from dame.engines.survey import Survey, added
 from dame.tally import Tally
@@ -38,6 +39,7 @@ _VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
 PACKETS_AT_ONCE = 16
 """Packets that a worker gets together: as many megabytes, times three."""
 
+_SOME_TABLE = "this one"
 _FEWER_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
@@ -49,10 +51,12 @@ class SparkTable:
     """
 
     def __init__(self, records: DataFrame, layout: Layout) -> None:
-        layout.check(_types(records), _KEY_TYPES, _VALUE_TYPES)
+        with sentences("table", _SOME_TABLE):
+            types = _types(records)
+        layout.check(types, _KEY_TYPES, _VALUE_TYPES)
         session, how = records.sparkSession, Reduction(dialect=SPARK, layout=layout)
-        with _setting(session, _FEWER_PARTITIONS, "true"), _named(records) as name:
-            reduced = session.sql(how.query(name))
+        with sentences("table", _SOME_TABLE), _setting(session, _FEWER_PARTITIONS, "true"):
+            reduced = _queried(records, how.query)
             self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
             self._people = self._packets.select("people")
         self._survey: Survey | None = None
@@ -60,7 +64,7 @@ class SparkTable:
     def survey(self) -> Survey:
         """What was counted; the first call reads the records."""
         if self._survey is None:
-            with sentences("table", "this one"):
+            with sentences("table", _SOME_TABLE):
                 rows = self._packets.select("survey").collect()
             self._survey = added(_survey_from(json.loads(row.survey)) for row in rows).check()
         return self._survey
@@ -68,7 +72,8 @@ class SparkTable:
     def tallies(self, addressed: Sequence[Addressed]) -> list[Tally]:
         """The tally of each question, in one pass over the people."""
         tallies = [Tally.zero(one.question) for one in addressed]
-        with _setting(self._packets.sparkSession, BATCH_SETTING, str(PACKETS_AT_ONCE)):
+        session = self._packets.sparkSession
+        with sentences("table", _SOME_TABLE), _setting(session, BATCH_SETTING, str(PACKETS_AT_ONCE)):
             parts = collected(self._people, partial(_windows, tuple(addressed)))
         for part in parts:
             pairs = zip(tallies, part, strict=True)
@@ -122,15 +127,14 @@ def _windows(addressed: Sequence[Addressed], batches: Batches) -> object:
     return [tally.windows for tally in tally_all(addressed, map(People.unpacked, packets))]
 
 
-@contextmanager
-def _named(records: DataFrame) -> Iterator[str]:
-    """A name for a table, which queries that are made meanwhile may use."""
+def _queried(records: DataFrame, query: Callable[[str], str]) -> DataFrame:
+    """What a query for the name of a table finds in these records.
+
+    Spark gets the table as an argument: Spark Connect analyses late, when a view of ours would be gone.
+    """
     name = f"dame_{uuid.uuid4().hex}"
-    records.createTempView(name)
-    try:
-        yield name
-    finally:
-        records.sparkSession.catalog.dropTempView(name)
+    escaped = query(name).replace("{", "{{").replace("}", "}}")
+    return records.sparkSession.sql(escaped.replace(name, "{records}"), records=records)
 
 
 @contextmanager

@@ -6,24 +6,52 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from dame import checks
-from dame.device.questions import Question, Slot
-from dame.errors import Mismatch
-from dame.estimates import Estimate
-from dame.planning.plans import Plan
-from dame.protocols import next as next_step
-from dame.tally import Tally
+from dame.device.questions import Question
+from dame.errors import InvalidInput
+from dame.protocols import EVERYBODY, ByGroup
+from dame.studies.plans import Plan
+from dame.studies.results import Result
+from dame.studies.running import questions, result
+from dame.tally import Tally, merged
 
 MOST_NOTED = 2**50
 REASONS = frozenset({"unreadable", "question", "length", "range", "duplicate"})
-NOTED = frozenset({"files", "rejected"})
+NOTED = frozenset({"files", "rejected", "groups"})
 """What a document may say beyond its tally."""
 
 
-def tally_from(document: object) -> Tally:
-    """The tally in a document, which may note how it came about."""
-    if isinstance(document, Mapping):
-        document = {key: value for key, value in document.items() if key not in NOTED}
-    return Tally.from_json(document)
+def tallies_to_json(tallies: ByGroup) -> dict[str, object]:
+    """Tallies by group as one document: that of everybody, and beside it, where there are groups, what each counts."""
+    document = merged(tallies.values()).to_json()
+    if set(tallies) != {EVERYBODY}:
+        document["groups"] = {
+            group: {name: value for name, value in tally.to_json().items() if name != "question"}
+            for group, tally in sorted(tallies.items())
+        }
+    return document
+
+
+def tallies_from(document: object) -> ByGroup:
+    """The tallies in a document, which may note how they came about."""
+    fields = document if isinstance(document, Mapping) else {}
+    total = Tally.from_json({key: value for key, value in fields.items() if key not in NOTED} if fields else document)
+    if "groups" not in fields:
+        return {EVERYBODY: total}
+    groups = fields["groups"]
+    if not isinstance(groups, Mapping) or not groups:
+        raise InvalidInput("groups", groups, "an object with a tally for each group")
+    question = fields["question"]
+    each = {
+        checks.text("group", name, 128): Tally.from_json({"question": question, **_counts(part)})
+        for name, part in groups.items()
+    }
+    if merged(each.values()) != total:
+        raise InvalidInput("groups", sorted(each), "tallies that add up to that of everybody")
+    return each
+
+
+def _counts(part: object) -> Mapping[str, object]:
+    return checks.keys("tally of a group", part, frozenset({"reports", "sums"}), frozenset())
 
 
 def added_notes(documents: Sequence[object]) -> dict[str, object]:
@@ -37,35 +65,11 @@ def added_notes(documents: Sequence[object]) -> dict[str, object]:
     return {"files": files, "rejected": dict(sorted(rejected.items()))}
 
 
-def step_after(plan: Plan, documents: Iterable[object]) -> Question | Estimate:
-    """The next question, or the estimate. Tallies may come in any order; those of one question are added up.
+def step_after(plan: Plan, documents: Iterable[object]) -> tuple[Question, ...] | Result:
+    """The open questions, or the result. Tallies may come in any order; those of one question are added up.
 
     What was asked stands in the tallies: no earlier question is worked out again, so that another release of this
     software, with other constants, goes on from where the one before stopped.
     """
-    by_slot: dict[Slot, Tally] = {}
-    for tally in map(tally_from, documents):
-        slot = tally.question.slot
-        by_slot[slot] = _joined(by_slot.get(slot, Tally.zero(tally.question)), tally)
-    _check_slots(plan, by_slot)
-    return next_step(plan, [by_slot[slot] for slot in plan.slots if slot in by_slot])
-
-
-def _joined(before: Tally, more: Tally) -> Tally:
-    if before.question != more.question:
-        raise Mismatch(f"two different questions were asked in {_named(more.question.slot)}: tallies of both are given")
-    return before.merge(more)
-
-
-def _check_slots(plan: Plan, by_slot: Mapping[Slot, Tally]) -> None:
-    """Refuses tallies of slots that the plan has not, and of rounds before which one has no tally."""
-    for slot in by_slot:
-        if slot not in plan.slots:
-            raise Mismatch(f"a tally belongs to no round of this plan, but to {_named(slot)}")
-        before = Slot(slot.target, slot.round - 1)
-        if slot.round and before not in by_slot:
-            raise Mismatch(f"there is a tally of {_named(slot)}, but none of {_named(before)}")
-
-
-def _named(slot: Slot) -> str:
-    return f"round {slot.round + 1} of target '{slot.target}'"
+    heard = list(map(tallies_from, documents))
+    return questions(plan, heard) or result(plan, heard)

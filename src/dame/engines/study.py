@@ -10,9 +10,8 @@ from dame.device.questions import Question
 from dame.engines.answers import Addressed
 from dame.engines.survey import Survey
 from dame.estimates import Outcome
-from dame.planning.plans import Plan
-from dame.protocols import drive
-from dame.tally import Tally
+from dame.protocols import ByGroup, drive
+from dame.studies.plans import Plan
 
 MOST_REPETITIONS = 10**6
 
@@ -23,8 +22,8 @@ class ReducedTable(Protocol):
     def survey(self) -> Survey:
         """What was counted while the records were read."""
 
-    def tallies(self, addressed: Sequence[Addressed]) -> list[Tally]:
-        """The tally of each question, in one pass over the people."""
+    def tallies(self, addressed: Sequence[Addressed]) -> Sequence[ByGroup]:
+        """The tally of each question in each group, in one pass over the people."""
 
     def close(self) -> None:
         """Frees what is kept of the table."""
@@ -36,16 +35,15 @@ def carry_out(
     seed: int | None = None,
     repetitions: int = 1,
     progress: Callable[[int], None] = lambda _: None,
-) -> list[Outcome]:
-    """The outcomes of so many studies of one plan; `progress` is told how many rounds are over.
+) -> list[tuple[Outcome, ...]]:
+    """What each machine came to in so many studies of one plan; `progress` is told how many waves of rounds are over.
 
-    The table must have been reduced for the plan's study and bounds. All repetitions take a round together, in one
-    pass over the people.
+    The table must have been reduced for the plan's study and statistics. All open questions of all repetitions are
+    answered together, in one pass over the people.
     """
     checks.whole("repetitions", repetitions, 1, MOST_REPETITIONS)
 
-    def answer(questions: Sequence[Question]) -> list[Tally]:
-        numbered = enumerate(questions)
-        return table.tallies([Addressed.in_slot(plan, question, seed, repetition) for repetition, question in numbered])
+    def answer(asked: Sequence[tuple[int, Question]]) -> Sequence[ByGroup]:
+        return table.tallies([Addressed.in_slot(plan, question, seed, run) for run, question in asked])
 
-    return drive(plan, answer, repetitions, progress)
+    return drive(plan.machines, answer, repetitions, progress)

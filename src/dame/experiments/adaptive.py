@@ -17,8 +17,8 @@ from dame.experiments.report import bullets, grid, short
 from dame.experiments.risk import ALPHA, PROTOCOLS, SEEDS, RiskTask
 from dame.experiments.risk_panels import span
 from dame.experiments.tidy import Row, TidyTable, Value
-from dame.planning.plans import Plan
-from dame.protocols import plan as make_plan
+from dame.planning.machines import MachinePlan
+from dame.protocols import plan_mean
 from dame.sizes import Sizes
 from dame.theory import limit
 from dame.theory.frontier import frontier_ratio
@@ -74,7 +74,7 @@ class PeopleTask(Task):
         sizes = Sizes.parse(self.sizes)
 
         def enough(users: int) -> bool:
-            plan = make_plan(users=users, alpha=ALPHA, sizes=sizes, protocol=self.protocol, study="reproduce")
+            plan = plan_mean(users=users, alpha=ALPHA, sizes=sizes, protocol=self.protocol, study="reproduce")
             return _predicted(plan) <= TARGET
 
         start = max(round(limit(1, ALPHA, sizes) / TARGET**2), 1)
@@ -89,7 +89,7 @@ class PeopleTask(Task):
         return [{**point, "predicted": TARGET**2, "limit": limit(people, ALPHA, sizes)}]
 
 
-def _predicted(plan: Plan) -> float:
+def _predicted(plan: MachinePlan) -> float:
     return plan.forecast.predicted_rmse_with_failures
 
 

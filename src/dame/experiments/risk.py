@@ -15,11 +15,11 @@ from dame.estimates import Outcome, read_window
 from dame.experiments.base import Task
 from dame.experiments.style import AUTHORS
 from dame.experiments.tidy import Row, Value
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.populations.distributions import rademacher
 from dame.populations.population import Population
 from dame.populations.simulation import missed, simulate_once
-from dame.protocols import plan as make_plan
+from dame.protocols import plan_mean
 from dame.sizes import Sizes
 
 ALPHA = 22 / 35
@@ -58,10 +58,10 @@ class RiskTask(Task):
     def rows(self, seed: int) -> list[Row]:
         """For each θ the squared errors of the studies: mean, median, 10 % and 90 % quantile."""
         sizes = Sizes.parse(self.sizes)
-        plan = make_plan(users=self.users, alpha=self.alpha, sizes=sizes, protocol=self.protocol, study="reproduce")
+        plan = plan_mean(users=self.users, alpha=self.alpha, sizes=sizes, protocol=self.protocol, study="reproduce")
         return [row for theta in self.thetas for row in self._rows_at(plan, theta, seed)]
 
-    def _rows_at(self, plan: Plan, theta: float, seed: int) -> Iterator[Row]:
+    def _rows_at(self, plan: MachinePlan, theta: float, seed: int) -> Iterator[Row]:
         population = Population.synthetic(plan.brief.sizes, rademacher(theta))
         children = np.random.SeedSequence(seed).spawn(self.repetitions)
         studies = [simulate_once(plan, population, np.random.default_rng(child)) for child in children]
@@ -72,7 +72,7 @@ class RiskTask(Task):
         if self.reread:
             yield self._row(plan, AUTHORS, theta, np.array([authors_reading(plan, one) for one in studies]), failures)
 
-    def _row(self, plan: Plan, protocol: str, theta: float, values: NDArray[np.float64], failures: int) -> Row:
+    def _row(self, plan: MachinePlan, protocol: str, theta: float, values: NDArray[np.float64], failures: int) -> Row:
         errors = (values - theta) ** 2
         low, middle, high = (float(q) for q in np.quantile(errors, (0.1, 0.5, 0.9)))
         forecast = plan.forecast
@@ -99,7 +99,7 @@ class RiskTask(Task):
         }
 
 
-def authors_reading(plan: Plan, outcome: Outcome) -> float:
+def authors_reading(plan: MachinePlan, outcome: Outcome) -> float:
     """The estimate of the same tallies with E min(m, sqrt(m̃)) where E sqrt(min(m, m̃)) belongs."""
     tally = outcome.tallies[1]
     lens = narrowed(Windows, tally.question.lens)

@@ -19,19 +19,18 @@ WEIGHTS = ("equal", "precision")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What a study is asked to do: so many users, α each, sizes as in M, values between low and high.
+    """What a machine is asked to do: the mean of a statistic over so many users, α each, sizes as in M.
 
     `between_sd` is the standard deviation of users' own means on the inner scale: 0 where all records share one
     distribution, None where it is to be learnt. `weights` says whose mean is wanted: that of all users alike ("equal"),
     or with more weight on users who know theirs better ("precision", the square root of the effective size). `target`
-    names what is asked for.
+    is the name of the machine in its study.
     """
 
     users: int
     alpha: float
     sizes: Sizes
-    low: float = -1.0
-    high: float = 1.0
+    statistic: Statistic = field(default_factory=Value)
     weights: str = WEIGHTS[0]
     between_sd: float | None = 0.0
     target: str = MEAN
@@ -40,9 +39,6 @@ class Brief:
     def __post_init__(self) -> None:
         object.__setattr__(self, "users", checks.whole("users", self.users, 1, MOST_USERS))
         object.__setattr__(self, "alpha", checks.alpha(self.alpha))
-        low, high = checks.bounds(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
         checks.text("study", self.study, 128)
         checks.text("target", self.target, 64)
         checks.one_of("weights", self.weights, WEIGHTS)
@@ -54,9 +50,14 @@ class Brief:
             raise InvalidInput("sizes", self.sizes, "a dame.Sizes, such as dame.Sizes.parse('poisson:5')")
 
     @property
-    def statistic(self) -> Statistic:
-        """What devices average over their records."""
-        return Value(low=self.low, high=self.high)
+    def low(self) -> float:
+        """What -1 on the inner scale stands for."""
+        return self.statistic.range[0]
+
+    @property
+    def high(self) -> float:
+        """What 1 on the inner scale stands for."""
+        return self.statistic.range[1]
 
     @property
     def half_range(self) -> float:

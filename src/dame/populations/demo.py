@@ -20,11 +20,12 @@ from dame.device.coins import Coins, SystemCoins
 from dame.device.questions import Question
 from dame.device.reports import Report, report_bytes
 from dame.estimates import Outcome, to_units
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.populations.distributions import Beta
-from dame.protocols import drive
-from dame.protocols import plan as make_plan
+from dame.protocols import drive_one
 from dame.sizes import Sizes
+from dame.studies.plans import Plan
+from dame.studies.study import plan as make_plan
 from dame.tally import Tally
 
 HOURS = (0.0, 12.0)
@@ -37,12 +38,17 @@ UNIT = "hours a day"
 class Demo:
     """A study that was carried out: what was planned, what was asked, counted and found, and the truth."""
 
-    plan: Plan
+    study: Plan
     outcome: Outcome
     true_mean: float
     records: int
     bytes_sent: int
     seconds: float
+
+    @property
+    def plan(self) -> MachinePlan:
+        """The one machine of the study."""
+        return self.study.only
 
 
 class _RepeatableCoins:
@@ -68,9 +74,9 @@ def run_demo(
     study = "screen-time-" + (secrets.token_hex(8) if seed is None else str(seed))
     plan = make_plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol, bounds=HOURS, study=study)
     people = _people(users, sizes, np.random.default_rng(seed))
-    outcome = _carried_out(plan, people, SystemCoins() if seed is None else _RepeatableCoins(seed), progress)
+    outcome = _carried_out(plan.only, people, SystemCoins() if seed is None else _RepeatableCoins(seed), progress)
     return Demo(
-        plan=plan,
+        study=plan,
         outcome=outcome,
         true_mean=to_units(DAILY.mean, *HOURS),
         records=sum(map(len, people)),
@@ -87,23 +93,20 @@ def _people(users: int, sizes: Sizes, rng: np.random.Generator) -> list[list[flo
 
 
 def _carried_out(
-    plan: Plan, people: Sequence[Sequence[float]], coins: Coins, progress: Callable[[int], None]
+    plan: MachinePlan, people: Sequence[Sequence[float]], coins: Coins, progress: Callable[[int], None]
 ) -> Outcome:
     own = [slot_of(plan.study, plan.shares, f"person-{number}") for number in range(len(people))]
     answered = 0
 
-    def answer(questions: Sequence[Question]) -> list[Tally]:
+    def answer(question: Question) -> Tally:
         nonlocal answered
-        (question,) = questions
-        place = plan.slots.index(question.slot)
-        asked = [records for records, slot in zip(people, own, strict=True) if slot == place]
+        asked = [records for records, slot in zip(people, own, strict=True) if slot == question.round]
         tally = _collect(question, asked, coins)
         answered += tally.reports
         progress(answered)
-        return [tally]
+        return tally
 
-    (outcome,) = drive(plan, answer)
-    return outcome
+    return drive_one(plan, answer)
 
 
 def _collect(question: Question, asked: Sequence[Sequence[float]], coins: Coins) -> Tally:

@@ -1,4 +1,4 @@
-"""Laws of records on [-1, 1] for synthetic populations: what one record is, and what the mean of m of them is."""
+"""Distributions of records on [-1, 1] for synthetic populations: what one record is, and what the mean of m of them is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.errors import InvalidInput
+from dame.errors import InvalidInput, Mismatch
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,6 +36,19 @@ class RecordDistribution(ABC):
     def user_means(self, rng: Generator, sizes: Ints) -> Floats:
         """The mean of `size` records, for each size."""
 
+    def squared(self) -> RecordDistribution:
+        """The distribution of 2x² - 1 for a record x: its square on the inner scale."""
+        raise Mismatch(f"squares of {type(self).__name__} records cannot be simulated")
+
+    def above(self, number: float) -> float:
+        """The probability of a record above a number."""
+        raise Mismatch(f"shares of {type(self).__name__} records cannot be simulated")
+
+    def equal(self, number: float) -> float:
+        """The probability of a record that is a number: 0 unless a class says otherwise."""
+        del number
+        return 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class TwoPoint(RecordDistribution):
@@ -56,6 +69,18 @@ class TwoPoint(RecordDistribution):
     def mean(self) -> float:
         """The mean θ of a record."""
         return self.x1 + self.p * (self.x2 - self.x1)
+
+    def squared(self) -> RecordDistribution:
+        """The distribution of 2x² - 1 for a record x."""
+        return TwoPoint(2 * self.x1**2 - 1, 2 * self.x2**2 - 1, self.p)
+
+    def above(self, number: float) -> float:
+        """The probability of a record above a number."""
+        return (1 - self.p) * (self.x1 > number) + self.p * (self.x2 > number)
+
+    def equal(self, number: float) -> float:
+        """The probability of a record that is a number."""
+        return (1 - self.p) * (self.x1 == number) + self.p * (self.x2 == number)
 
     def atoms(self, size: int) -> tuple[Floats, Floats]:
         """The values that the mean of `size` records takes, and their probabilities; tails below 1e-15 are left out."""
@@ -83,6 +108,15 @@ class RealDraws(RecordDistribution):
     def records(self, rng: Generator, count: int) -> Floats:
         """So many records."""
 
+    @property
+    def mean_square(self) -> float:
+        """The mean of a record's square."""
+        raise Mismatch(f"squares of {type(self).__name__} records cannot be simulated")
+
+    def squared(self) -> RecordDistribution:
+        """The distribution of 2x² - 1 for a record x."""
+        return _Squared(self)
+
     def user_means(self, rng: Generator, sizes: Ints) -> Floats:
         """Means of real records; a block may end in the middle of a user."""
         ends = np.cumsum(sizes)
@@ -93,6 +127,20 @@ class RealDraws(RecordDistribution):
             cuts = np.concatenate(([0], ends[first:last] - start))
             sums[first : last + 1] += np.add.reduceat(self.records(rng, stop - start), cuts)
         return np.clip(sums / sizes, -1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Squared(RealDraws):
+    """2x² - 1 for records x of another distribution."""
+
+    of: RealDraws
+
+    @property
+    def mean(self) -> float:
+        return 2 * self.of.mean_square - 1
+
+    def records(self, rng: Generator, count: int) -> Floats:
+        return 2 * self.of.records(rng, count) ** 2 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +160,18 @@ class Beta(RealDraws):
     def mean(self) -> float:
         """The mean θ of a record."""
         return 2 * self.a / (self.a + self.b) - 1
+
+    @property
+    def mean_square(self) -> float:
+        """The mean of a record's square."""
+        total = self.a + self.b
+        return self.mean**2 + 4 * self.a * self.b / (total**2 * (total + 1))
+
+    def above(self, number: float) -> float:
+        """The probability of a record above a number."""
+        from scipy import special  # slow to load
+
+        return float(special.betaincc(self.a, self.b, min(max((number + 1) / 2, 0.0), 1.0)))
 
     def records(self, rng: Generator, count: int) -> Floats:
         """So many records."""
@@ -135,6 +195,16 @@ class Uniform(RealDraws):
     def mean(self) -> float:
         """The mean θ of a record."""
         return (self.low + self.high) / 2
+
+    @property
+    def mean_square(self) -> float:
+        """The mean of a record's square."""
+        return (self.low**2 + self.low * self.high + self.high**2) / 3
+
+    def above(self, number: float) -> float:
+        """The probability of a record above a number."""
+        width = self.high - self.low
+        return min(max((self.high - number) / width, 0.0), 1.0) if width else float(self.low > number)
 
     def records(self, rng: Generator, count: int) -> Floats:
         """So many records."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from dame.device.records import ABSENT
 from dame.errors import InvalidInput, Mismatch
 from dame.populations.distributions import RecordDistribution, TwoPoint
 from dame.sizes import Sizes
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from dame.engines.populations import TablePopulation
-    from dame.estimates import Estimate
-    from dame.planning.plans import Plan
+    from dame.studies.plans import Plan
+    from dame.studies.results import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,9 +60,9 @@ class Population(ABC):
         """The users of each slot, every user in exactly one of them, at random in proportion to the shares."""
 
     @staticmethod
-    def synthetic(sizes: Sizes, records: RecordDistribution) -> Population:
-        """Fresh users each time: sizes drawn from M, records from one distribution."""
-        return _Synthetic(sizes, records)
+    def synthetic(sizes: Sizes, records: RecordDistribution, present: float = 1.0) -> Population:
+        """Fresh users each time: sizes drawn from M, records from one distribution; only a share of them has any."""
+        return _Synthetic(sizes, records, present)
 
     @staticmethod
     def arrays(sizes: ArrayLike, means: ArrayLike) -> Population:
@@ -96,18 +97,20 @@ class Reporting(Population):
     """Users who each draw a report of their own, as their devices would: those of a table."""
 
     @abstractmethod
-    def estimate(self, plan: Plan, seed: int | None) -> Estimate:
-        """The estimate of a study; with a seed its coins are repeatable, without one they are secure."""
+    def result(self, plan: Plan, seed: int | None) -> Result:
+        """The result of a study; with a seed its coins are repeatable, without one they are secure."""
 
 
 class _Synthetic(Population):
-    def __init__(self, sizes: Sizes, records: RecordDistribution) -> None:
+    def __init__(self, sizes: Sizes, records: RecordDistribution, present: float) -> None:
         self._sizes = sizes
         self._records = records
+        self._present = present
 
     @property
     def truth(self) -> float:
-        return self._records.mean
+        # Somebody without records counts as one record in the middle: see `dame.device.records.ABSENT`.
+        return self._records.mean * self._present
 
     def groups(self, users: int, shares: Sequence[float], rng: Generator) -> list[Iterator[Chunk]]:
         # Users are alike, so hashing each to a slot amounts to a multinomial split of their number.
@@ -120,7 +123,13 @@ class _Synthetic(Population):
             return
         for start in range(0, users, USERS_AT_ONCE):
             sizes = self._sizes.sample(rng, min(USERS_AT_ONCE, users - start))
-            yield Chunk(sizes, self._records.user_means(rng, sizes))
+            yield self._with_absent(Chunk(sizes, self._records.user_means(rng, sizes)), rng)
+
+    def _with_absent(self, chunk: Chunk, rng: Generator) -> Chunk:
+        if self._present == 1.0:
+            return chunk
+        absent = rng.random(len(chunk.sizes)) >= self._present
+        return Chunk(np.where(absent, ABSENT.size, chunk.sizes), np.where(absent, ABSENT.mean, chunk.means))
 
     @cached_property
     def _likely_sizes(self) -> tuple[Ints, Floats] | None:
@@ -135,7 +144,7 @@ class _Synthetic(Population):
     @cached_property
     def _worth_atoms(self) -> float:
         """From how many users on it is cheaper to work with the distribution of (size, mean) than to draw each."""
-        if not isinstance(self._records, TwoPoint) or self._likely_sizes is None:
+        if not isinstance(self._records, TwoPoint) or self._present < 1.0 or self._likely_sizes is None:
             return math.inf
         sizes, _ = self._likely_sizes
         atoms = np.minimum(sizes, 16 * np.sqrt(sizes) + 24).sum()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -19,35 +19,25 @@ from numpy.typing import NDArray
 from dame import checks
 from dame.device.lenses import Lens, Windows
 from dame.device.questions import Question
-from dame.estimates import Estimate, Outcome, to_units
-from dame.planning.plans import Plan
+from dame.estimates import Outcome, to_units
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import mean_weight
-from dame.populations.population import Chunk, Population, Reporting
-from dame.protocols import drive
+from dame.populations.population import Chunk, Population
+from dame.protocols import drive_one
 from dame.sizes import Sizes
 from dame.tally import Tally
 from dame.vectorised.channels import CHANNEL_FORMS
 from dame.vectorised.lenses import read
 
 
-def run(plan: Plan, population: Population, seed: int | None = None) -> Estimate:
-    """The estimate of one study: simulated, or, on a table, with each user's own report."""
-    if isinstance(population, Reporting):
-        return population.estimate(plan, _seed(seed))
-    return simulate_once(plan, population, np.random.default_rng(_seed(seed))).estimate
+def simulate_once(plan: MachinePlan, population: Population, rng: Generator, users: int | None = None) -> Outcome:
+    """The outcome of one simulated run of a machine, with as many users as planned, or another number."""
+    people = population.groups(plan.users if users is None else users, plan.shares, rng)
+    return drive_one(plan, lambda question: draw_tally(question, people[question.round], rng))
 
 
-def simulate_once(plan: Plan, population: Population, rng: Generator) -> Outcome:
-    """The outcome of one simulated study."""
-    people = population.groups(plan.users, plan.shares, rng)
-
-    def answer(questions: Sequence[Question]) -> list[Tally]:
-        return [draw_tally(question, people[plan.slots.index(question.slot)], rng) for question in questions]
-
-    return drive(plan, answer)[0]
-
-
-def _seed(seed: int | None) -> int | None:
+def seed_of(seed: int | None) -> int | None:
+    """A seed that generators take, if there is one."""
     return None if seed is None else checks.whole("seed", seed, 0, 2**64)
 
 
@@ -98,24 +88,24 @@ class Simulation:
 
 
 def simulate(
-    plan: Plan,
+    plan: MachinePlan,
     population: Population,
     repetitions: int,
     seed: int | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Simulation:
-    """Summary of so many simulated studies; `progress` is told after each how many are done."""
+    """Summary of so many simulated runs of a machine; `progress` is told after each how many are done."""
     checks.whole("repetitions", repetitions, 1, 10**9)
     started = time.perf_counter()
     truth = to_units(population.truth, plan.brief.low, plan.brief.high)
     rows = np.empty((repetitions, 3))
     failures = 0
-    for index, child in enumerate(np.random.SeedSequence(_seed(seed)).spawn(repetitions)):
+    for index, child in enumerate(np.random.SeedSequence(seed_of(seed)).spawn(repetitions)):
         outcome = simulate_once(plan, population, np.random.default_rng(child))
         rows[index] = (outcome.estimate.value, *outcome.estimate.interval)
         failures += missed(outcome.tallies[-1].question.lens, plan.brief.sizes, population.truth)
         progress(index + 1)
-    return _summary(plan, rows, truth, failures, time.perf_counter() - started)
+    return summarised(rows, truth, plan.forecast.limit_mse, failures, time.perf_counter() - started)
 
 
 @singledispatch
@@ -133,7 +123,8 @@ def _missed_windows(lens: Windows, sizes: Sizes, theta: float) -> bool:
     return not low <= theta <= high
 
 
-def _summary(plan: Plan, rows: NDArray[np.float64], truth: float, failures: int, seconds: float) -> Simulation:
+def summarised(rows: NDArray[np.float64], truth: float, limit: float, failures: int, seconds: float) -> Simulation:
+    """The summary of studies, each a row of an estimate and the two ends of its interval."""
     values, lows, highs = rows.T
     errors = values - truth
     mse = float(np.mean(errors**2))
@@ -144,8 +135,8 @@ def _summary(plan: Plan, rows: NDArray[np.float64], truth: float, failures: int,
         bias=float(np.mean(errors)),
         bias_se=spread / math.sqrt(len(errors)),
         theta=truth,
-        limit_mse=plan.forecast.limit_mse,
-        ratio_to_limit=mse / plan.forecast.limit_mse,
+        limit_mse=limit,
+        ratio_to_limit=mse / limit,
         coverage=float(np.mean((lows <= truth) & (truth <= highs))),
         interval_width=float(np.mean(highs - lows)),
         failures=failures,

@@ -12,7 +12,7 @@ from dame.device.questions import Question
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate, in_units, know_nothing
 from dame.planning.brief import Brief
-from dame.planning.plans import Forecast, Plan
+from dame.planning.machines import Forecast, MachinePlan
 from dame.planning.rounds import shape
 from dame.tally import Tally
 from dame.theory import PAPER, limit, lower_bound, upper_bound
@@ -45,7 +45,7 @@ class Protocol(ABC):
     elected: ClassVar[int] = 1
     """How many neighbouring bins a vote elects together."""
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: MachinePlan) -> None:
         """Refuses a plan, wherever it comes from, of an unknown version or with rounds that this protocol has not."""
         if plan.protocol_version not in self.versions:
             known = ", ".join(map(str, sorted(self.versions)))
@@ -56,28 +56,33 @@ class Protocol(ABC):
             raise InvalidInput("rounds", [round_.shape for round_ in plan.rounds], f"rounds of protocol {self.name}")
 
     @abstractmethod
-    def plan(self, brief: Brief, **choices: Any) -> Plan:
+    def plan(self, brief: Brief, **choices: Any) -> MachinePlan:
         """The study that answers a brief."""
 
     @abstractmethod
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """The question of round len(history), given the tallies of all rounds before it."""
 
     @abstractmethod
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """The estimate on the inner scale, when every round has at least one report."""
 
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why the planner chose these rounds, in sentences for people; none where there was no choice."""
         del plan
         return []
 
-    def promised_for(self, plan: Plan) -> str:
+    def promised_for(self, plan: MachinePlan) -> str:
         """For which populations the predicted error is meant, in words."""
         del plan
         return "for the worst distribution, when the window is right"
 
-    def next(self, plan: Plan, history: Sequence[Tally]) -> Question | Estimate:
+    def counts_everybody(self, plan: MachinePlan) -> bool:
+        """Whether the mean of all people is measured, whoever they are, instead of where most of them are."""
+        del plan
+        return False
+
+    def next(self, plan: MachinePlan, history: Sequence[Tally]) -> Question | Estimate:
         """The next question, or the estimate in the study's units when the rounds are over."""
         self._check_history(plan, history)
         if len(history) < len(plan.rounds):
@@ -85,14 +90,14 @@ class Protocol(ABC):
         estimate = replace(self._final(plan, history), weights=plan.brief.weights)
         return in_units(estimate, plan.brief.low, plan.brief.high)
 
-    def _final(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def _final(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         users = [tally.reports for tally in history]
         if not all(users):
             silent = plan.rounds[users.index(0)].name
             return know_nothing(users, f"no reports in round '{silent}': nothing was learnt")
         return self.estimate(plan, history)
 
-    def _check_history(self, plan: Plan, history: Sequence[Tally]) -> None:
+    def _check_history(self, plan: MachinePlan, history: Sequence[Tally]) -> None:
         """Refuses tallies of another study, and of rounds in another order than the plan's."""
         if len(history) > len(plan.rounds):
             raise Mismatch(f"the plan has {len(plan.rounds)} rounds, not {len(history)}")

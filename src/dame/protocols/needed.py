@@ -1,14 +1,19 @@
-"""The other way round: how many users, or what α, a target error takes, and what other protocols would need for it."""
+"""The other way round: how many users, or what α, a target error takes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 from dame import checks
 from dame.errors import InvalidInput
 from dame.planning.brief import MOST_USERS
-from dame.planning.plans import Plan
+
+P = TypeVar("P")
+"""A plan, of whatever."""
+Error = Callable[[P], float]
+"""The predicted error of a plan."""
 
 RARE = 1e-6
 """Failures up to this chance are reported beside the error; more likely ones count in it."""
@@ -18,49 +23,43 @@ LARGEST_ALPHA = 8.0
 SMALLEST_ALPHA = 1e-3
 
 
-def counted_error(plan: Plan) -> float:
-    """The predicted error, in which a wrong location counts unless it is a matter of one in a million."""
-    forecast = plan.forecast
-    return forecast.predicted_rmse if forecast.failure_probability <= RARE else forecast.predicted_rmse_with_failures
-
-
-def users_needed(make: Callable[[int], Plan], target_error: float) -> Plan:
+def users_needed(make: Callable[[int], P], error: Error[P], target_error: float, fewest: int = 1) -> P:
     """A plan whose error is at most the target, with no more users than 1 % above the fewest."""
     target = checks.positive("target error", target_error, 1e300)
-    few, enough, plan, before = 0, 1, make(1), math.inf
-    while counted_error(plan) > target:
+    few, enough, plan, before = 0, fewest, make(fewest), math.inf
+    while error(plan) > target:
         if enough >= MOST_USERS:
             raise InvalidInput("target error", target_error, f"one that {MOST_USERS:,} users can reach")
         # Errors fall like 1/sqrt(users) or faster: the next guess aims at the target, and at least doubles.
-        aim = enough * (counted_error(plan) / target) ** 2
-        few, enough, before = enough, math.ceil(min(max(aim, 2 * enough), MOST_USERS)), counted_error(plan)
+        aim = enough * (error(plan) / target) ** 2
+        few, enough, before = enough, math.ceil(min(max(aim, 2 * enough), MOST_USERS)), error(plan)
         plan = make(enough)
     while few and enough - few > max(1, CLOSE * few):
-        middle = round(_between((few, before), (enough, counted_error(plan)), target))
+        middle = round(_between((few, before), (enough, error(plan)), target))
         middle = min(max(middle, few + 1), enough - 1)
         trial = make(middle)
-        if counted_error(trial) > target:
-            few, before = middle, counted_error(trial)
+        if error(trial) > target:
+            few, before = middle, error(trial)
         else:
             enough, plan = middle, trial
     return plan
 
 
-def alpha_needed(make: Callable[[float], Plan], target_error: float) -> Plan:
+def alpha_needed(make: Callable[[float], P], error: Error[P], target_error: float) -> P:
     """A plan whose error is at most the target, with an α no more than 1 % above the smallest."""
     target = checks.positive("target error", target_error, 1e300)
     high, plan = LARGEST_ALPHA, make(LARGEST_ALPHA)
-    if counted_error(plan) > target:
-        best = counted_error(plan)
+    if error(plan) > target:
+        best = error(plan)
         raise InvalidInput(
             "target error", target_error, f"at least {best:.3g}, what these users reach at alpha {high:g}"
         )
-    low, before = SMALLEST_ALPHA, counted_error(make(SMALLEST_ALPHA))
+    low, before = SMALLEST_ALPHA, error(make(SMALLEST_ALPHA))
     while high > low * (1 + CLOSE) and before > target:
-        middle = _between((low, before), (high, counted_error(plan)), target)
+        middle = _between((low, before), (high, error(plan)), target)
         trial = make(middle)
-        if counted_error(trial) > target:
-            low, before = middle, counted_error(trial)
+        if error(trial) > target:
+            low, before = middle, error(trial)
         else:
             high, plan = middle, trial
     return plan
@@ -77,11 +76,3 @@ def _between(low: tuple[float, float], high: tuple[float, float], target: float)
     beyond = CLOSE / (2.5 * span)
     part += -beyond if part > 0.5 else beyond
     return first * math.exp(span * min(max(part, 0.1), 0.9))
-
-
-def times_as_many(plan: Plan, make: Callable[[int], Plan]) -> float:
-    """How many times as many users another protocol, planned by `make`, needs for the same error; inf if too many."""
-    try:
-        return users_needed(make, counted_error(plan)).users / plan.users
-    except InvalidInput:
-        return math.inf

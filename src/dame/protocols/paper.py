@@ -20,7 +20,7 @@ from dame.device.questions import Question
 from dame.device.records import MOST_RECORDS
 from dame.estimates import Estimate, estimate_from, read_window, widened
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round, mean_weight, windows_around_zero
 from dame.protocols.base import Protocol, forecast
 from dame.protocols.location import missed_vote_bound, wrong_winner_chance
@@ -48,7 +48,7 @@ class Paper(Protocol):
         """The size m̃ up to which records count: Theorem 2's choice."""
         return effective_size(brief.sizes, brief.users * brief.alpha**2, PAPER)
 
-    def plan(self, brief: Brief, **choices: Any) -> Plan:
+    def plan(self, brief: Brief, **choices: Any) -> MachinePlan:
         """Two rounds of half of the users each."""
         m_tilde = self.effective_size(brief)
         # Where users differ, m̃ records of one of them tell less than m̃ records.
@@ -72,7 +72,7 @@ class Paper(Protocol):
             channel=Laplace.spending(brief.alpha),
         )
         missed, mse = _missed(brief, vote, told, tau), _mean_squared_error(brief, measure, tau)
-        return Plan(
+        return MachinePlan(
             protocol=self.name,
             brief=brief,
             rounds=(vote, replace(measure, error_after=min(mse**0.5, 1.0))),
@@ -81,19 +81,19 @@ class Paper(Protocol):
             notes=_notes(brief, missed),
         )
 
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why people vote first, where there is something to vote for."""
         why = "Votes locate the mean, because users' means are far sharper than plain bits could locate."
         return [why] if plan.rounds[0].lens.bins > 1 else []
 
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """The vote, then the measurement around the bin that was elected."""
         vote, measure = plan.rounds
         if not history:
             return vote.ask(plan.brief, 0)
         return measure.ask(plan.brief, 1, elected_window(history[0], narrowed(Windows, measure.lens)))
 
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """Equation (hat theta), with the whole range as interval when the vote was not decisive."""
         votes, measured = history
         lens = narrowed(Windows, measured.question.lens)

@@ -12,7 +12,7 @@ from dame.device.parts import narrowed
 from dame.device.questions import Question
 from dame.estimates import Estimate, estimate_from, read_window
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round, mean_weight
 from dame.protocols.base import Protocol, forecast
 from dame.tally import Tally
@@ -29,12 +29,12 @@ class WholeRange(Protocol):
     def risk(self, channel: Channel, users: float) -> float:
         """The mean squared error for the hardest distribution: fair records of -1 and 1."""
 
-    def plan(self, brief: Brief, **choices: Any) -> Plan:
+    def plan(self, brief: Brief, **choices: Any) -> MachinePlan:
         """One round for everybody; the error is predicted for the hardest distribution."""
         channel = self.channel(brief.alpha)
         mse = self.risk(channel, brief.users)
         ask = whole_range_round("measure", 1.0, channel, mse)
-        return Plan(
+        return MachinePlan(
             protocol=self.name,
             protocol_version=self.version,
             brief=brief,
@@ -42,11 +42,16 @@ class WholeRange(Protocol):
             forecast=forecast(brief, mse),
         )
 
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def counts_everybody(self, plan: MachinePlan) -> bool:
+        """Yes: the whole range is one window."""
+        del plan
+        return True
+
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """The one question."""
         return plan.rounds[0].ask(plan.brief, 0)
 
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """The debiased mean of the reports."""
         return read_alone(plan.brief, history[0])
 

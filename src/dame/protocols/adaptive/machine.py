@@ -10,7 +10,7 @@ from dame.device.questions import Question
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.protocols.adaptive import between_users, segments, survey
 from dame.protocols.adaptive.locate import PAIR
 from dame.protocols.adaptive.one_distribution import OneDistribution
@@ -51,7 +51,7 @@ class Adaptive(Protocol):
     )
     elected = PAIR
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: MachinePlan) -> None:
         """Refuses plans of an unknown version, and rounds that no strategy has."""
         Protocol.check(self, plan)
         _strategy(plan)
@@ -64,7 +64,7 @@ class Adaptive(Protocol):
         failure: float = FAILURE,
         survey: float | None = None,
         **choices: Any,
-    ) -> Plan:
+    ) -> MachinePlan:
         """The study with the least predicted worst-case error in at most `max_rounds` rounds.
 
         With `survey`, so large a share of the users is asked for their sizes first, in a round of its own.
@@ -75,7 +75,7 @@ class Adaptive(Protocol):
             return self._surveyed(brief, max_rounds, failure, checks.positive("survey", survey, 0.5))
         if brief.users_vary:
             rounds, expected = between_users.plan_rounds(brief, max_rounds)
-            return Plan(
+            return MachinePlan(
                 protocol=self.name,
                 protocol_version=self.version,
                 brief=brief,
@@ -84,7 +84,7 @@ class Adaptive(Protocol):
                 notes=between_users.notes(brief, expected),
             )
         design = best_design(brief, max_rounds, failure)
-        return Plan(
+        return MachinePlan(
             protocol=self.name,
             protocol_version=self.version,
             brief=brief,
@@ -93,12 +93,12 @@ class Adaptive(Protocol):
             details=_details(brief),
         )
 
-    def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float) -> Plan:
+    def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float) -> MachinePlan:
         """A plan that begins with a survey of sizes; the rounds after it stand for what they will be."""
         if brief.users_vary:
             raise InvalidInput("survey", share, "absent under between-user variation: sizes are not used there")
         design = best_design(survey.rest_of(brief, share), max_rounds, failure)
-        return Plan(
+        return MachinePlan(
             protocol=self.name,
             protocol_version=self.version,
             brief=brief,
@@ -108,26 +108,30 @@ class Adaptive(Protocol):
             notes=("the rounds after the survey are designed for the sizes it finds; predicted for those assumed",),
         )
 
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """The next question around what the rounds before say."""
         return _strategy(plan).question(plan, history)
 
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """What all rounds say together."""
         return _strategy(plan).estimate(plan, history)
 
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why the planner chose this, in sentences."""
         return _strategy(plan).reasons(plan)
 
-    def promised_for(self, plan: Plan) -> str:
+    def counts_everybody(self, plan: MachinePlan) -> bool:
+        """Under between-user variation: segments of the range cover all of it."""
+        return plan.brief.users_vary
+
+    def promised_for(self, plan: MachinePlan) -> str:
         """For which populations the predicted error is meant, in words."""
         if plan.brief.users_vary:
             return "on average over populations that are plausible"
         return Protocol.promised_for(self, plan)
 
 
-def _strategy(plan: Plan) -> Strategy:
+def _strategy(plan: MachinePlan) -> Strategy:
     key = (plan.brief.users_vary, plan.rounds[0].shape)
     if key not in _STRATEGIES:
         variation = "with" if plan.brief.users_vary else "without"

@@ -14,7 +14,7 @@ from dame.device.parts import narrowed
 from dame.device.questions import Question
 from dame.estimates import Estimate, estimate_from, saturation, widened
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round, moved, windows_around_zero
 from dame.protocols.adaptive.locate import centre_after, middle_of, wrong_window_chance
 from dame.protocols.adaptive.models import plausible
@@ -30,7 +30,7 @@ class OneDistribution(Strategy):
 
     trust: float
 
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """The first round as planned; then windows around what was learnt."""
         index = len(history)
         round_ = plan.rounds[index]
@@ -38,7 +38,7 @@ class OneDistribution(Strategy):
             return round_.ask(plan.brief, index)
         return round_.ask(plan.brief, index, moved(_recovering(history, round_), self._centre(plan, history)))
 
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """What all rounds say together, with a wider interval where the last window was saturated."""
         if len(history) == 1:
             return self._alone(plan, history[0])
@@ -53,7 +53,7 @@ class OneDistribution(Strategy):
             return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong window up to {doubt:.2g})")
         return estimate
 
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why the planner chose this, in sentences."""
         first, *rest = plan.rounds
         if not rest:
@@ -65,7 +65,7 @@ class OneDistribution(Strategy):
             )
         return sentences
 
-    def _doubtful(self, plan: Plan, history: Sequence[Tally], estimate: Estimate) -> Estimate:
+    def _doubtful(self, plan: MachinePlan, history: Sequence[Tally], estimate: Estimate) -> Estimate:
         """The estimate when the last window does not hold θ: the interval takes in what the first round said."""
         note = "the last round found its window saturated: the mean lies outside it"
         first = self._alone(plan, history[0])
@@ -73,7 +73,7 @@ class OneDistribution(Strategy):
         widest = replace(estimate, interval=(min(ends), max(ends)))
         return replace(widest, failure_probability=1.0, notes=(*estimate.notes, note))
 
-    def _centre(self, plan: Plan, history: Sequence[Tally]) -> float:
+    def _centre(self, plan: MachinePlan, history: Sequence[Tally]) -> float:
         """The best guess of θ after some rounds; a round without reports leaves the guess before it."""
         if not history:
             return 0.0
@@ -83,7 +83,7 @@ class OneDistribution(Strategy):
             return round(self._posterior(plan, history).mean, TUNING.digits)
         return self._alone(plan, history[0]).value
 
-    def _alone(self, plan: Plan, tally: Tally) -> Estimate:
+    def _alone(self, plan: MachinePlan, tally: Tally) -> Estimate:
         """What the first round says by itself."""
         lens = tally.question.lens
         if lens.window_count > 1:
@@ -91,7 +91,7 @@ class OneDistribution(Strategy):
             return estimate_from(found.measured(TUNING.digits), [tally.reports])
         return centre_after(lens, tally, plan.brief)
 
-    def _posterior(self, plan: Plan, history: Sequence[Tally]) -> Posterior:
+    def _posterior(self, plan: MachinePlan, history: Sequence[Tally]) -> Posterior:
         """What the tallies say together."""
         scale = plan.rounds[len(history) - 1].error_after
         return _posterior(plan.brief, tuple(history), scale, self.trust)

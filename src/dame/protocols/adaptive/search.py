@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dame.device.channels import Bits
 from dame.device.lenses import Windows
 from dame.device.parts import narrowed
+from dame.device.statistics import Value
 from dame.planning.brief import Brief
 from dame.planning.rounds import Round, mean_weight, windows_around_zero
 from dame.protocols.adaptive.error_path import ErrorState, MeasureDesign, best_measure
@@ -58,7 +59,7 @@ class Design:
 def best_design(brief: Brief, most_rounds: int, most_failure: float) -> Design:
     """The design with the least predicted worst-case error among those whose chance of failure is small enough."""
     # Neither its name nor its units make a study another one: what was found for one is found for all.
-    return _best_design(replace(brief, study="any", low=-1.0, high=1.0), most_rounds, most_failure)
+    return _best_design(replace(brief, study="any", target="any", statistic=Value()), most_rounds, most_failure)
 
 
 @lru_cache(maxsize=128)

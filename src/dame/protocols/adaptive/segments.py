@@ -22,7 +22,7 @@ from dame.device.parts import narrowed
 from dame.device.questions import Question
 from dame.estimates import Estimate, Measured, estimate_from, normal_quantile
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round
 from dame.protocols.adaptive.expected_errors import ExpectedErrors, plausible_widths, widths_of
 from dame.protocols.adaptive.strategies import Strategy
@@ -49,14 +49,14 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Expe
 class Segments(Strategy):
     """The first round as planned; then segments that follow from the answers. A single window is plain bits."""
 
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """Segments that were planned, or that follow from what was heard."""
         round_ = plan.rounds[len(history)]
         told = segment_means(history)
         lens = Windows.segments(next_borders(overview(told, *_asked(plan, history)))) if told else round_.lens
         return round_.ask(plan.brief, len(history), lens)
 
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """What all rounds together say of the mean of the users' means."""
         if plan.rounds[0].lens.window_count == 1:
             return read_alone(plan.brief, history[0])
@@ -65,7 +65,7 @@ class Segments(Strategy):
         note = f"users' own means vary, with a standard deviation of about {width:.2g}"
         return estimate_from(_measured(seen, len(history)), [tally.reports for tally in history], [note])
 
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why the planner chose this, in sentences."""
         if len(plan.rounds) == 1:
             return ["Users' own means vary, and everybody is asked at once: too few to find out first where they are."]
@@ -96,7 +96,7 @@ def _segments(tally: Tally) -> Iterator[SegmentMean]:
             yield SegmentMean(centre + left, centre + right, debias(told.sums[0] / told.reports), told.reports)
 
 
-def _asked(plan: Plan, history: Sequence[Tally]) -> tuple[Channel, float, Widths]:
+def _asked(plan: MachinePlan, history: Sequence[Tally]) -> tuple[Channel, float, Widths]:
     """The channel of the bits, all users of the study, and how far their means may be apart."""
     users = max(sum(tally.reports for tally in history), plan.users)
     return history[0].question.channel, users, widths_of(plan.brief)

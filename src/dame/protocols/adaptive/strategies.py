@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dame.device.questions import Question
 from dame.estimates import Estimate
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.tally import Tally
 
 
@@ -15,13 +15,13 @@ class Strategy(ABC):
     """Asks and reads on the inner scale, given the questions that were asked and their tallies."""
 
     @abstractmethod
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """What to ask after these answers."""
 
     @abstractmethod
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """What all rounds together say of the mean."""
 
     @abstractmethod
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why the planner chose this, in sentences."""

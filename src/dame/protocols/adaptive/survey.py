@@ -20,7 +20,7 @@ from dame.device.lenses import SizeClasses
 from dame.device.questions import Question
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
-from dame.planning.plans import Plan
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import Round
 from dame.protocols.adaptive.one_distribution import OneDistribution
 from dame.protocols.adaptive.search import rounds_with_shares
@@ -39,19 +39,19 @@ FAILURE_DETAIL = "failure"
 class Surveyed(Strategy):
     """Asks for sizes first; what follows is designed for the sizes that were found."""
 
-    def question(self, plan: Plan, history: Sequence[Tally]) -> Question:
+    def question(self, plan: MachinePlan, history: Sequence[Tally]) -> Question:
         """The survey, then the rounds of the plan that it leads to."""
         if not history:
             return plan.rounds[0].ask(plan.brief, 0)
         later = _after_survey().question(continued(plan, history[0]), history[1:])
         return replace(later, round=len(history))
 
-    def estimate(self, plan: Plan, history: Sequence[Tally]) -> Estimate:
+    def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """What the rounds after the survey say, for the sizes that it found."""
         later = _after_survey().estimate(continued(plan, history[0]), history[1:])
         return replace(later, users=(history[0].reports, *later.users))
 
-    def reasons(self, plan: Plan) -> list[str]:
+    def reasons(self, plan: MachinePlan) -> list[str]:
         """Why the planner chose this, in sentences."""
         del plan
         return ["The sizes are asked for first, since nobody knows them: all later rounds follow from the answers."]
@@ -87,7 +87,7 @@ def scaled(rounds: Sequence[Round], factor: float) -> tuple[Round, ...]:
     return tuple(replace(round_, share=round_.share * factor) for round_ in rounds)
 
 
-def continued(plan: Plan, survey: Tally) -> Plan:
+def continued(plan: MachinePlan, survey: Tally) -> MachinePlan:
     """The plan of what follows a survey, for the sizes that it found."""
     first, *rest = plan.rounds
     brief = replace(rest_of(plan.brief, first.share), sizes=found_sizes(survey, plan.brief.sizes))

@@ -1,6 +1,6 @@
-"""Plans: the public, frozen description of a study, from which the protocol's state machine runs.
+"""Plans of machines: the public, frozen description of how one mean is measured, from which the protocol runs.
 
-A `Brief` is what people ask for; a planner turns it into a `Plan`. Plans travel as JSON and come back equal.
+A `Brief` is what is asked for; a planner turns it into a `MachinePlan`. The plan of a study has one or several.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A frozen study: what was asked, the protocol and its version, its rounds, the forecast, the protocol's `details`.
+class MachinePlan:
+    """How one statistic is measured, on people of its own.
+
+    What was asked, the protocol and its version, its rounds, the forecast, and the protocol's own `details`.
 
     A study that has begun is finished by whatever release knows the version: see docs/deploy.md.
     """
@@ -57,12 +59,17 @@ class Plan:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """The slots of the study, in the order in which the public hash gives them to people."""
+        """The slots of the machine, one for each round."""
         return tuple(Slot(self.brief.target, index) for index in range(len(self.rounds)))
 
     @property
+    def name(self) -> str:
+        """What the slots of this machine are called: a target, or a part of one."""
+        return self.brief.target
+
+    @property
     def shares(self) -> tuple[float, ...]:
-        """The share of the users that each slot is given."""
+        """The share of its users that each slot is given."""
         return tuple(round_.share for round_ in self.rounds)
 
     @property

@@ -1,0 +1,1 @@
+"""Studies: several targets, each by machines of its own on its own people, planned, asked and read together."""

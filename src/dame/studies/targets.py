@@ -1,0 +1,378 @@
+"""Targets: what a study shall tell. Each kind is one class, which says what is measured for it and how that is read."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+from dame import checks
+from dame.device.statistics import LONGEST_NAME, RELATIONS, Indicator, Present, Square, Statistic, Value
+from dame.errors import InvalidInput
+from dame.estimates import Estimate
+from dame.studies.combining import among_present, standard_deviation
+
+LONGEST = 48
+"""Characters of a target's name."""
+PRESENCE_SHARE = 0.2
+"""The share of a target's people who are asked whether they have its column, where not everybody has."""
+PRESENCE_PROTOCOL = "one-bit"
+"""People have a column or not: nothing tells their share better than plain bits."""
+TYPICAL_DISTANCE = 0.5
+"""How far from the middle a mean is taken to be when errors are predicted, as a fraction of the half-range."""
+TYPICAL_SPREAD = 0.5
+"""How large a standard deviation is taken to be when its error is predicted, as a fraction of the half-range."""
+
+
+class Measure(NamedTuple):
+    """One mean that a target needs, and the share of the target's people who tell it."""
+
+    name: str
+    statistic: Statistic
+    share: float = 1.0
+    protocol: str | None = None
+    """The protocol, where that is not the study's choice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target(ABC):
+    """One thing that a study shall tell of a column.
+
+    `weight` says how many people it gets beside the other targets. `present` is the share of people who are expected
+    to have records of the column: where it is below 1, that share is estimated too, and the result is about those who
+    have them.
+    """
+
+    kind: ClassVar[str]
+    column: str
+    name: str = ""
+    weight: float = 1.0
+    present: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.column != "":
+            checks.text("column", self.column, LONGEST_NAME)
+        if self.name != "" and "/" in checks.text("name of a target", self.name, LONGEST):
+            raise InvalidInput("name of a target", self.name, "a text without '/'")
+        object.__setattr__(self, "weight", checks.positive("weight", self.weight, 1e6))
+        object.__setattr__(self, "present", checks.positive("present", self.present, 1.0))
+
+    @abstractmethod
+    def _means(self) -> Sequence[tuple[str, Statistic]]:
+        """The statistics whose means are needed, each with a word for it."""
+
+    @abstractmethod
+    def _read(self, means: Sequence[Estimate]) -> Estimate:
+        """The target from the means, among people who have the column."""
+
+    @abstractmethod
+    def true_value(self, means: Sequence[float]) -> float:
+        """The target where the true means are known, among people who have the column."""
+
+    @abstractmethod
+    def _sensitivities(self) -> Sequence[float]:
+        """How much an error in each mean is felt in the target, where people are typical."""
+
+    @abstractmethod
+    def _own_name(self) -> str:
+        """What the target is called where its column has several."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What is told, in a few words."""
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What is measured, each on people of its own."""
+        means = self._means()
+        share = (1 - PRESENCE_SHARE * (self.present < 1)) / len(means)
+        single = len(means) == 1 and self.present == 1
+        measures = [Measure(self.name if single else f"{self.name}/{word}", what, share) for word, what in means]
+        if self.present < 1:
+            presence = Present(column=self.column)
+            measures.append(Measure(f"{self.name}/present", presence, PRESENCE_SHARE, PRESENCE_PROTOCOL))
+        return tuple(measures)
+
+    def read(self, found: Sequence[Estimate]) -> Estimate:
+        """The target from what was measured."""
+        statistics = [statistic for _, statistic in self._means()]
+        if self.present == 1:
+            return self._read(found)
+        *means, present = found
+        pairs = zip(means, statistics, strict=True)
+        return self._read([among_present(mean, present, statistic.range) for mean, statistic in pairs])
+
+    @property
+    def sensitivities(self) -> tuple[float, ...]:
+        """How much an error in each measure is felt in the target, where people are typical."""
+        own = self._sensitivities()
+        if self.present == 1:
+            return tuple(own)
+        distances = [TYPICAL_DISTANCE * (high - low) / 2 for low, high in (what.range for _, what in self._means())]
+        presence = math.hypot(*(each * distance for each, distance in zip(own, distances, strict=True)))
+        return (*(each / self.present for each in own), presence / self.present)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What its predicted error takes for granted, in sentences."""
+        if self.present == 1:
+            return ("everybody is taken to have records of every column; say so with present=… where not",)
+        return (f"{self.present:.0%} of people are expected to have records of {self.column}; how many is estimated",)
+
+    def to_json(self) -> dict[str, object]:
+        """The target as a JSON object, and as the table of a study file."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Self:
+        """The target with the fields of a document."""
+        return cls(
+            **checks.keys("target", given, frozenset({"column"}), frozenset(field.name for field in fields(cls)))
+        )
+
+    @classmethod
+    @abstractmethod
+    def from_words(cls, words: Sequence[str], **options: Any) -> Self:
+        """The target as people type it, after its kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bounded(Target):
+    """A target about values within bounds."""
+
+    bounds: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        Target.__post_init__(self)
+        try:
+            low, high = self.bounds
+        except (TypeError, ValueError):
+            raise InvalidInput("bounds", self.bounds, "two numbers") from None
+        object.__setattr__(self, "bounds", checks.bounds(low, high))
+
+    @property
+    def _value(self) -> Value:
+        return Value(column=self.column, low=self.bounds[0], high=self.bounds[1])
+
+    @property
+    def _half(self) -> float:
+        return (self.bounds[1] - self.bounds[0]) / 2
+
+    def to_json(self) -> dict[str, object]:
+        """The target as a JSON object."""
+        return {**Target.to_json(self), "bounds": list(self.bounds)}
+
+    @classmethod
+    def from_words(cls, words: Sequence[str], **options: Any) -> Self:
+        """The target as people type it: COLUMN:LO:HI."""
+        if len(words) != 3:
+            raise InvalidInput("target", ":".join((cls.kind, *words)), f"{cls.kind}:COLUMN:LO:HI")
+        low, high = (checks.number_from_text("bounds", word) for word in words[1:])
+        return cls(column=words[0], bounds=(low, high), **options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(_Bounded):
+    """The mean of people's own means of a column."""
+
+    kind = "mean"
+
+    def _means(self) -> Sequence[tuple[str, Statistic]]:
+        return [("mean", self._value)]
+
+    def _read(self, means: Sequence[Estimate]) -> Estimate:
+        return means[0]
+
+    def true_value(self, means: Sequence[float]) -> float:
+        """The true mean."""
+        return means[0]
+
+    def _sensitivities(self) -> Sequence[float]:
+        return [1.0]
+
+    def _own_name(self) -> str:
+        return self.column
+
+    @property
+    def words(self) -> str:
+        """What is told, in a few words."""
+        return f"the mean of {self._value.words}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sd(_Bounded):
+    """The standard deviation of the records of a column, every person with the same weight."""
+
+    kind = "sd"
+
+    def _means(self) -> Sequence[tuple[str, Statistic]]:
+        low, high = self.bounds
+        return [("mean", self._value), ("square", Square(column=self.column, low=low, high=high))]
+
+    def _read(self, means: Sequence[Estimate]) -> Estimate:
+        mean, square = means
+        return standard_deviation(mean, square, self.bounds)
+
+    def true_value(self, means: Sequence[float]) -> float:
+        """The true standard deviation, from the mean and the mean squared distance from the middle."""
+        mean, square = means
+        return math.sqrt(max(square - (mean - sum(self.bounds) / 2) ** 2, 0.0))
+
+    def _sensitivities(self) -> Sequence[float]:
+        # σ² = s - d², where d is the distance of the mean from the middle: dσ = (ds - 2d·dd) / 2σ.
+        sd, distance = TYPICAL_SPREAD * self._half, TYPICAL_DISTANCE * self._half
+        return [distance / sd, 1 / (2 * sd)]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What its predicted error takes for granted, in sentences."""
+        middle, distance = sum(self.bounds) / 2, TYPICAL_DISTANCE * self._half
+        typical = (
+            f"the error of {self.name} is predicted for a standard deviation of {TYPICAL_SPREAD * self._half:g} "
+            f"around a mean {distance:g} away from {middle:g}"
+        )
+        return (*Target.assumptions.fget(self), typical)  # type: ignore[attr-defined]
+
+    def _own_name(self) -> str:
+        return f"{self.column}-sd"
+
+    @property
+    def words(self) -> str:
+        """What is told, in a few words."""
+        return f"the standard deviation of {self._value.words}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share(Target):
+    """The share of the records of a column that are above or below a number, or are a given text or number."""
+
+    kind = "share"
+    relation: str
+    than: str
+
+    def __post_init__(self) -> None:
+        Target.__post_init__(self)
+        Indicator(column=self.column, relation=self.relation, than=self.than)
+
+    @property
+    def _indicator(self) -> Indicator:
+        return Indicator(column=self.column, relation=self.relation, than=self.than)
+
+    def _means(self) -> Sequence[tuple[str, Statistic]]:
+        return [("share", self._indicator)]
+
+    def _read(self, means: Sequence[Estimate]) -> Estimate:
+        return means[0]
+
+    def true_value(self, means: Sequence[float]) -> float:
+        """The true share."""
+        return means[0]
+
+    def _sensitivities(self) -> Sequence[float]:
+        return [1.0]
+
+    def _own_name(self) -> str:
+        return f"{self.column}-{self.relation}-{self.than}"
+
+    @property
+    def words(self) -> str:
+        """What is told, in a few words."""
+        relation = "is" if self.relation == "is" else f"is {self.relation}"
+        return f"the share of records whose {self.column or 'value'} {relation} {self.than}"
+
+    def to_json(self) -> dict[str, object]:
+        """The target as a JSON object, in which the relation is a key."""
+        common = {name: value for name, value in Target.to_json(self).items() if name not in ("relation", "than")}
+        return {**common, self.relation: self.than}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Self:
+        """The target with the fields of a document; one of `above`, `below` and `is` holds what is compared with."""
+        found = [name for name in RELATIONS if name in given]
+        if len(found) != 1:
+            raise InvalidInput("share", found, "given one of above, below and is")
+        than = given[found[0]]
+        rest = {name: value for name, value in given.items() if name not in RELATIONS}
+        text = than if isinstance(than, str) else repr(than) if type(than) in (int, float) else str(than).lower()
+        return Target.from_json.__func__(cls, {**rest, "relation": found[0], "than": text})  # type: ignore[attr-defined,no-any-return]
+
+    @classmethod
+    def from_words(cls, words: Sequence[str], **options: Any) -> Self:
+        """The target as people type it: COLUMN:above:X, COLUMN:below:X or COLUMN:is:VALUE."""
+        if len(words) < 3 or words[1] not in RELATIONS:
+            raise InvalidInput("target", ":".join((cls.kind, *words)), "share:COLUMN:above:X, :below:X or :is:VALUE")
+        return cls(column=words[0], relation=words[1], than=":".join(words[2:]), **options)
+
+
+TARGETS: dict[str, type[Target]] = {target.kind: target for target in (Mean, Share, Sd)}
+"""The kinds of targets by their names."""
+_OPTIONS = {"name": str, "weight": float, "present": float}
+
+
+def target_from_text(text: str) -> Target:
+    """A target as people type it, such as `mean:minutes:0:120`; `:name=…`, `:weight=…` and `:present=…` may follow."""
+    kind, *words = text.split(":")
+    options: dict[str, Any] = {}
+    while words and words[-1].partition("=")[0] in _OPTIONS and "=" in words[-1]:
+        name, _, value = words.pop().partition("=")
+        options[name] = value if _OPTIONS[name] is str else checks.number_from_text(name, value)
+    return _class_of(kind, text).from_words(words, **options)
+
+
+def target_from_json(document: object) -> Target:
+    """The target that a JSON object or the table of a study file describes."""
+    if not isinstance(document, Mapping):
+        raise InvalidInput("target", document, "a JSON object")
+    given = dict(document)
+    return _class_of(given.pop("kind", None), document).from_json(given)
+
+
+def _class_of(kind: object, given: object) -> type[Target]:
+    if not isinstance(kind, str) or kind not in TARGETS:
+        raise InvalidInput("target", given, f"one whose kind is {', '.join(TARGETS)}, such as mean:minutes:0:120")
+    return TARGETS[kind]
+
+
+def named(targets: Iterable[Target]) -> tuple[Target, ...]:
+    """The targets, each with a name: its column's, where no other target is about that; two of one name are refused."""
+    given = tuple(targets)
+    if not given:
+        raise InvalidInput("targets", [], "at least one, such as mean:minutes:0:120")
+    columns = Counter(target.column for target in given)
+    each = tuple(target if target.name else _with_name(target, columns[target.column] == 1) for target in given)
+    twice = [name for name, count in Counter(target.name for target in each).items() if count > 1]
+    if twice:
+        raise InvalidInput("targets", twice[0], "targets of different names: add :name=…")
+    return each
+
+
+def _with_name(target: Target, alone: bool) -> Target:
+    name = target.column if alone else target._own_name()
+    return replace(target, name=(name.replace("/", "-") or target.kind)[:LONGEST])
+
+
+def mean(column: str, bounds: tuple[float, float], **options: Any) -> Mean:
+    """The target of the mean of a column whose values lie within the bounds; `name`, `weight`, `present` may follow."""
+    return Mean(column=column, bounds=bounds, **options)
+
+
+def sd(column: str, bounds: tuple[float, float], **options: Any) -> Sd:
+    """The target of the standard deviation of the records of a column, every person with the same weight."""
+    return Sd(column=column, bounds=bounds, **options)
+
+
+def share(
+    column: str,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    is_: str | float | None = None,
+    **options: Any,
+) -> Share:
+    """The target of the share of a column's records that are above or below a number, or are a given value."""
+    given = {name: value for name, value in zip(RELATIONS, (above, below, is_), strict=True) if value is not None}
+    return Share.from_json({"column": column, **given, **options})
