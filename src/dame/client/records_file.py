@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dame.device.questions import Question
@@ -45,8 +45,9 @@ class OwnRecords:
         return self.records if statistic.column or not self.columns else self._values(self._nameless)
 
     def check(self, statistic: Statistic) -> None:
-        """Refuses records that the statistic cannot be taken of."""
-        statistic.summarise(self.by(statistic))
+        """Refuses records that the statistic cannot be taken of, and names them by their places in the file."""
+        named = replace(statistic, column=self._column(statistic))  # type: ignore[type-var]  # every part is a dataclass
+        named.summarise(self.records)
 
     def missing(self, statistic: Statistic) -> str:
         """A sentence for this person alone, where nothing in her file counts for the statistic; else an empty text."""
