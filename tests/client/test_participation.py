@@ -19,7 +19,7 @@ from dame.client.invitations import Invitation, invitation
 from dame.client.participation import Participation, Untrusted
 from dame.client.signed import participant_name
 from dame.device.assignment import slot_of
-from dame.device.ledger import Enrolment, Ledger
+from dame.device.ledger import Ledger
 from dame.device.lenses import Bins
 from dame.device.parts import narrowed
 from dame.device.questions import Question, question_from_json
@@ -366,25 +366,3 @@ def test_the_slot_follows_from_the_token_alone(live: Live) -> None:
     one = invited(study, 1)
     terms = Participation(one, Ledger(":memory:")).terms()
     assert terms.slot == slot_of("sleep", study.public()["shares"], participant_name(one.token)) == 1
-
-
-def test_an_enrolment_comes_back_as_it_was(ledger: Ledger) -> None:
-    agreed = Enrolment(
-        study="s", participant="p", key="k", plan_id="i", alpha=0.1, low=-1e-300, high=0.30000000000000004
-    )
-    assert ledger.enrolment("s") is None
-    ledger.enrol(agreed)
-    ledger.enrol(agreed)
-    assert ledger.enrolment("s") == agreed
-    for name, value in {
-        "key": "other",
-        "alpha": 0.2,
-        "low": 0.0,
-        "high": 1.0,
-        "plan_id": "j",
-        "participant": "q",
-    }.items():
-        fields = {field: getattr(agreed, field) for field in Enrolment.__slots__}
-        with pytest.raises(Mismatch):
-            ledger.enrol(Enrolment(**{**fields, name: value}))
-    assert ledger.enrolment("s") == agreed

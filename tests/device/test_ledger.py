@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 from dame.device import Ledger, Report, Slot, question_id
 from dame.device.answering import answer_with_coins
 from dame.device.channels import Bits, Laplace
+from dame.device.ledger import Enrolment
 from dame.device.lenses import Bins, Windows
 from dame.device.questions import Question
 from dame.device.statistics import Indicator, Present, Square, Statistic, Value
-from dame.errors import AlreadyAnswered, BadRecords, DameError, InvalidInput
+from dame.errors import AlreadyAnswered, BadRecords, DameError, InvalidInput, Mismatch
 from tests.device.examples import ask
 from tests.device.sources import SeededCoins
 
@@ -286,6 +287,56 @@ def test_processes_that_race_to_create_the_file_do_not_fail(path):
     outcomes = [child.communicate(timeout=PATIENCE) for child in children]
     assert [error for _, error in outcomes] == [""] * RACERS
     assert len({out for out, _ in outcomes}) == 1
+
+
+# --- what was agreed to
+
+AGREED = Enrolment(study="s", participant="p", key="k", plan_id="i", alpha=0.30000000000000004)
+
+
+def test_an_enrolment_comes_back_as_it_was(open_ledger, path):
+    ledger = open_ledger(path)
+    assert ledger.enrolment("s") is None
+    ledger.enrol(AGREED)
+    ledger.enrol(AGREED)
+    assert ledger.enrolment("s") == AGREED
+    for name, value in {"key": "other", "alpha": 0.3, "plan_id": "j", "participant": "q"}.items():
+        with pytest.raises(Mismatch):
+            ledger.enrol(dataclasses.replace(AGREED, **{name: value}))
+    assert open_ledger(path).enrolment("s") == AGREED
+
+
+OLDER = """
+CREATE TABLE answers (study TEXT PRIMARY KEY, question TEXT NOT NULL, alpha TEXT NOT NULL, report BLOB NOT NULL) STRICT;
+CREATE TABLE enrolments (
+    study TEXT PRIMARY KEY, participant TEXT NOT NULL, key TEXT NOT NULL, plan_id TEXT NOT NULL,
+    alpha TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL
+) STRICT;
+INSERT INTO answers VALUES ('old', 'some question', '0x1.0000000000000p+0', x'0102');
+INSERT INTO enrolments VALUES ('s', 'p', 'k', 'i', '0x1.3333333333334p-2', '0x0.0p+0', '0x1.8p+4');
+"""
+"""A ledger of the first version, which pinned bounds beside the plan."""
+
+
+def test_a_ledger_of_the_first_version_is_read_and_written(open_ledger, path):
+    with contextlib.closing(sqlite3.connect(path)) as store:
+        store.executescript(OLDER)
+    one, other = open_ledger(path), open_ledger(path)
+    assert one.enrolment("s") == other.enrolment("s") == AGREED
+    assert one.report("old") == b"\x01\x02"
+    one.enrol(dataclasses.replace(AGREED, study="t"))
+    with pytest.raises(Mismatch, match="plan"):
+        other.enrol(dataclasses.replace(AGREED, plan_id="j"))
+    with pytest.raises(AlreadyAnswered, match="another question"):
+        other.answer(dataclasses.replace(BIT, study="old"), RECORDS)
+
+
+def test_processes_that_race_to_open_a_ledger_of_the_first_version_do_not_fail(path):
+    with contextlib.closing(sqlite3.connect(path)) as store:
+        store.executescript(OLDER)
+    code = CHILD + "print(ledger.enrolment('s').alpha)"
+    children = [python(code, path, json.dumps(VOTE.to_json())) for _ in range(RACERS)]
+    assert [child.communicate(timeout=PATIENCE) for child in children] == [(f"{AGREED.alpha}\n", "")] * RACERS
 
 
 # --- what is stored
