@@ -51,7 +51,9 @@ class Machine:
         for part in Path(pyspark.__file__).parent.iterdir():
             (home / part.name).symlink_to(part)
         for name, words in {"dame": "-m dame", "python3": ""}.items():
-            (tools / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT / "src"}" exec "{sys.executable}" {words} "$@"\n', "utf-8")
+            (tools / name).write_text(
+                f'#!/bin/sh\nPYTHONPATH="{ROOT / "src"}" exec "{sys.executable}" {words} "$@"\n', "utf-8"
+            )
             (tools / name).chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         paths = [str(tools), str(home / "bin"), os.environ["PATH"]]

@@ -44,10 +44,10 @@ def kill_one(rounds):
 '''
 """Appended to the documented script."""
 PLAIN = "from dame.engines.study import carry_out\nimport json\nkill_one = lambda rounds: None\n"
-TALLIES = '''
+TALLIES = """
 outcome = carry_out(plan, people.reduced, seed=7, progress=kill_one)[0]
 print(json.dumps({"study": people.study, "tallies": [tally.to_json() for tally in outcome.tallies]}))
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -86,15 +86,13 @@ def server(machine: Machine, master: str) -> Iterator[str]:
 
 def embedded(records: Path, study: str) -> list[object]:
     """The tallies of the documented study by DuckDB."""
-    people = dame.Population.table(
-        str(records / "*.parquet"), user="id", value="hours", bounds=(0, 24), study=study
-    )
+    people = dame.Population.table(str(records / "*.parquet"), user="id", value="hours", bounds=(0, 24), study=study)
     plan = dame.plan(users=people.users, alpha=1.0, sizes=people.sizes, bounds=(0, 24), study=study)
     return [tally.to_json() for tally in carry_out(plan, people.reduced, seed=7)[0].tallies]
 
 
 def test_the_documented_command_on_workers_of_this_machine(call: Call, machine: Machine, records: Path) -> None:
-    code = documented("dame pilot \"$RECORDS\"")
+    code = documented('dame pilot "$RECORDS"')
     done = machine.run(code, CLUSTER="local-cluster[2,1,1024]", RECORDS=str(records))
     assert done.returncode == 0, done.stderr[-3000:]
     there = json.loads(done.stdout)
@@ -103,9 +101,7 @@ def test_the_documented_command_on_workers_of_this_machine(call: Call, machine: 
     assert {**here, "seconds": 0} == {**there, "seconds": 0}
 
 
-def test_spark_submit_with_the_packed_environment(
-    machine: Machine, packed: None, master: str, records: Path
-) -> None:
+def test_spark_submit_with_the_packed_environment(machine: Machine, packed: None, master: str, records: Path) -> None:
     """The documented script, and then the same study again while an executor is killed between two rounds."""
     (machine.folder / "pilot.py").write_text(documented("SparkSession.builder.getOrCreate()") + KILLED + TALLIES)
     done = machine.run(documented("spark-submit --master"), CLUSTER=master, RECORDS=str(records))
@@ -130,7 +126,7 @@ def test_spark_connect(machine: Machine, packed: None, server: str, records: Pat
 
 
 def test_workers_without_the_package_are_one_sentence(machine: Machine, server: str, records: Path) -> None:
-    done = machine.run(documented("dame pilot \"$RECORDS\""), CLUSTER=server, RECORDS=str(records))
+    done = machine.run(documented('dame pilot "$RECORDS"'), CLUSTER=server, RECORDS=str(records))
     assert done.returncode == 1
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
@@ -138,7 +134,7 @@ def test_workers_without_the_package_are_one_sentence(machine: Machine, server: 
 
 
 def test_a_missing_file_is_one_sentence(machine: Machine, server: str, records: Path) -> None:
-    done = machine.run(documented("dame pilot \"$RECORDS\""), CLUSTER=server, RECORDS=f"{records}/none.parquet")
+    done = machine.run(documented('dame pilot "$RECORDS"'), CLUSTER=server, RECORDS=f"{records}/none.parquet")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "PATH_NOT_FOUND" in line
