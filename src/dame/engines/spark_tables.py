@@ -41,6 +41,9 @@ PACKETS_AT_ONCE = 16
 
 _SOME_TABLE = "this one"
 _FEWER_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+_BUCKETS = "spark.sql.sources.bucketing.autoBucketedScan.enabled"
+"""What is kept is planned without it anyway; if it is on, Spark Connect does that in a second session, and sends and
+unpacks the workers' environment again for it."""
 
 
 class SparkTable:
@@ -55,7 +58,8 @@ class SparkTable:
             types = _types(records)
         layout.check(types, _KEY_TYPES, _VALUE_TYPES)
         session, how = records.sparkSession, Reduction(dialect=SPARK, layout=layout)
-        with sentences("table", _SOME_TABLE), _setting(session, _FEWER_PARTITIONS, "true"):
+        fewer, plain = _setting(session, _FEWER_PARTITIONS, "true"), _setting(session, _BUCKETS, "false")
+        with sentences("table", _SOME_TABLE), fewer, plain:
             reduced = _queried(records, how.query)
             self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
             self._people = self._packets.select("people")
