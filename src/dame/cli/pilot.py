@@ -13,6 +13,7 @@ from rich.table import Table
 
 from dame import checks
 from dame.cli import documents, options, output, tables
+from dame.device.statistics import Value
 from dame.engines.layout import Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
@@ -122,7 +123,7 @@ def _artist(path: Path) -> Callable[[Pilot], None]:
 
 
 def _layout(user: list[str], value: str, bounds: tuple[float, float], study: str) -> Layout:
-    return Layout(user=tuple(user), value=value, low=bounds[0], high=bounds[1], study=study)
+    return Layout(user=tuple(user), statistics=(Value(low=bounds[0], high=bounds[1]),), value=value, study=study)
 
 
 def _bounds(words: tuple[str, str] | None) -> tuple[float, float]:
@@ -151,15 +152,17 @@ def _planner(
     budget = checks.alpha(checks.number_from_text("alpha", alpha))
     assumed = None if sizes == AUTO else Sizes.parse(sizes)
 
+    (statistic,) = layout.statistics
+
     def plan_for(survey: Survey) -> Plan:
         if assumed is None:
             output.notes.print("note: the plan takes sizes from the table, which a real study could not read")
         return make_plan(
             users=survey.users,
             alpha=budget,
-            sizes=survey.observed_sizes() if assumed is None else assumed,
+            sizes=survey.of(statistic).observed_sizes() if assumed is None else assumed,
             protocol=protocol,
-            bounds=(layout.low, layout.high),
+            bounds=statistic.range,
             study=layout.study,
             **users_means,
         )

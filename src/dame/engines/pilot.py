@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from dame.engines.study import ReducedTable, carry_out
-from dame.engines.survey import Survey
+from dame.engines.survey import ColumnSurvey, Survey
 from dame.estimates import Outcome, to_units
 from dame.planning.plans import Plan
 
@@ -21,7 +21,7 @@ class Pilot:
     """A pilot that was run: its plan, what the table holds, and the study, once or several times."""
 
     plan: Plan
-    survey: Survey
+    survey: ColumnSurvey
     outcomes: tuple[Outcome, ...]
     seconds: float
     rivals: tuple[Pilot, ...] = ()
@@ -118,6 +118,7 @@ def run_pilot(
     for each in plans:
         outcomes = tuple(carry_out(each, table, seed, repetitions, partial(_further, progress, over)))
         over += len(each.rounds)
-        pilots.append(Pilot(plan=each, survey=survey, outcomes=outcomes, seconds=time.perf_counter() - began))
+        column = survey.of(each.brief.statistic)
+        pilots.append(Pilot(plan=each, survey=column, outcomes=outcomes, seconds=time.perf_counter() - began))
     first, *rest = pilots
     return replace(first, rivals=tuple(rest))

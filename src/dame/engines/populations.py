@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator
 
+from dame.device.statistics import Value
 from dame.engines.layout import Layout
 from dame.engines.store import KeptTable
 from dame.engines.study import ReducedTable, carry_out
+from dame.engines.survey import ColumnSurvey
 from dame.errors import Mismatch
 from dame.estimates import Estimate
 from dame.planning.plans import Plan
@@ -53,18 +55,22 @@ class TablePopulation(Reporting):
     @property
     def sizes(self) -> Sizes:
         """M as it is in this table: for pilots, since a real study could not read it."""
-        return self.reduced.survey().observed_sizes()
+        return self._column.observed_sizes()
 
     @property
     def truth(self) -> float:
         """The mean of the users' means, on the inner scale."""
-        return self.reduced.survey().true_mean
+        return self._column.true_mean
+
+    @property
+    def _column(self) -> ColumnSurvey:
+        return self.reduced.survey().of(self._layout.statistics[0])
 
     def estimate(self, plan: Plan, seed: int | None) -> Estimate:
         """The estimate of a study in which every user draws her own report."""
-        brief, layout = plan.brief, self._layout
-        if (brief.low, brief.high) != (layout.low, layout.high):
-            raise Mismatch(f"the plan has the bounds {(brief.low, brief.high)}, the table {(layout.low, layout.high)}")
+        wanted, layout = plan.brief.statistic, self._layout
+        if wanted not in layout.statistics:
+            raise Mismatch(f"the plan asks for {wanted.words}, the table is read for {layout.statistics[0].words}")
         if plan.study != layout.study:
             self.close()
             self._layout = replace(layout, study=plan.study)
@@ -80,8 +86,8 @@ class TablePopulation(Reporting):
         """The users of each slot, for simulation."""
         if not isinstance(self.reduced, KeptTable):
             raise Mismatch("users of a Spark table stay on their cluster: use dame.run, or dame pilot --repetitions")
-        parts = list(self.reduced.people)
-        sizes, means = (np.concatenate(column) for column in zip(*((p.sizes, p.means) for p in parts), strict=True))
+        parts = [people.of(self._layout.statistics[0]) for people in self.reduced.people]
+        sizes, means = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Population.arrays(sizes, means).groups(users, shares, rng)
 
 
@@ -119,4 +125,5 @@ def spark_population(
 
 def _layout(user: str | Sequence[str], value: str, bounds: tuple[float, float], study: str | None) -> Layout:
     columns = (user,) if isinstance(user, str) else tuple(user)
-    return Layout(user=columns, value=value, low=bounds[0], high=bounds[1], study=study or secrets.token_hex(16))
+    statistic = Value(low=bounds[0], high=bounds[1])
+    return Layout(user=columns, statistics=(statistic,), value=value, study=study or secrets.token_hex(16))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Protocol
 
 from dame import checks
@@ -23,8 +24,8 @@ class ReducedTable(Protocol):
     def survey(self) -> Survey:
         """What was counted while the records were read."""
 
-    def tallies(self, addressed: Sequence[Addressed]) -> list[Tally]:
-        """The tally of each question, in one pass over the people."""
+    def tallies(self, addressed: Sequence[Addressed]) -> list[dict[str, Tally]]:
+        """For each question the tally of each group, in one pass over the people."""
 
     def close(self) -> None:
         """Frees what is kept of the table."""
@@ -46,6 +47,7 @@ def carry_out(
 
     def answer(questions: Sequence[Question]) -> list[Tally]:
         numbered = enumerate(questions)
-        return table.tallies([Addressed.in_slot(plan, question, seed, repetition) for repetition, question in numbered])
+        asked = [Addressed.in_slot(plan, question, seed, repetition) for repetition, question in numbered]
+        return [reduce(Tally.merge, groups.values()) for groups in table.tallies(asked)]
 
     return drive(plan, answer, repetitions, progress)
