@@ -130,9 +130,8 @@ class Target(ABC):
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
         """The target with the fields of a document."""
-        return cls(
-            **checks.keys("target", given, frozenset({"column"}), frozenset(field.name for field in fields(cls)))
-        )
+        known = checks.keys("target", given, frozenset({"column"}), frozenset(field.name for field in fields(cls)))
+        return cls(**dict[str, Any](known))
 
     @classmethod
     @abstractmethod
