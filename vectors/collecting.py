@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dame.device.questions import Question
 from dame.device.reports import Report
 from dame.errors import RejectedReport
-from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.protocols import next as next_step
-from dame.protocols import plan_from_json
+from dame.studies.codec import plan_from_json, plan_to_json
+from dame.studies.running import next as next_step
 from dame.tally import Tally, merged
 from vectors.outcomes import Document, outcome
 
@@ -54,7 +52,7 @@ def plan_operation(document: object) -> Document:
 def next_outcome(plan: object, tallies: Sequence[object]) -> Document:
     """The next question or the estimate of a plan after some tallies."""
     step = next_step(plan_from_json(plan), [Tally.from_json(document) for document in tallies])
-    return {"estimate" if isinstance(step, Estimate) else "question": step.to_json()}
+    return {"question": step.to_json()} if isinstance(step, Question) else {"estimate": step.only.to_json()}
 
 
 def next_operation(name: str, plan: object, tallies: Sequence[object]) -> Document:

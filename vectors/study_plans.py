@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dame.device.channels import Bits, Laplace
 from dame.device.lenses import Bins, Windows
+from dame.device.questions import MEAN
+from dame.device.statistics import Value
 from dame.planning.brief import Brief
-from dame.planning.plans import Forecast, Plan
+from dame.planning.machines import Forecast, MachinePlan
 from dame.planning.rounds import Round, windows_around_zero
 from dame.sizes import Sizes
+from dame.studies.plans import Plan, TargetPlan
+from dame.studies.targets import Mean
 
 FORECAST = Forecast(
     predicted_rmse=0.125, predicted_rmse_with_failures=0.25, failure_probability=0.0625, limit_mse=0.001,
@@ -16,8 +20,19 @@ FORECAST = Forecast(
 
 
 def plans() -> dict[str, Plan]:
-    """The plans by the names of their scripts."""
-    brief = Brief(users=48, alpha=1.0, sizes=Sizes.parse("uniform:1:6"), low=0.0, high=8.0, study="vectors-study")
+    """The plans by the names of their scripts: each of a study of one mean."""
+    return {name: _study_of(machine) for name, machine in _machines().items()}
+
+
+def _study_of(machine: MachinePlan) -> Plan:
+    target = Mean(column="", bounds=(machine.brief.low, machine.brief.high), name=MEAN)
+    return Plan(targets=(TargetPlan(target=target, machines=(machine,)),))
+
+
+def _machines() -> dict[str, MachinePlan]:
+    brief = Brief(
+        users=48, alpha=1.0, sizes=Sizes.parse("uniform:1:6"), statistic=Value(low=0.0, high=8.0), study="vectors-study"
+    )
     vote = Round(
         name="locate", share=0.5, lens=Bins(bins=7, width=0.3, neighbours=1, min_size=2),
         channel=Bits.symmetric(1.0, 7, marks=3),
@@ -29,18 +44,18 @@ def plans() -> dict[str, Plan]:
     whole = Round(name="measure", share=1.0, lens=Windows.whole_range(), channel=Laplace.spending(1.0))
     bit = Round(name="measure", share=1.0, lens=Windows.whole_range(), channel=Bits.single(1.0))
     return {
-        "paper": Plan(
+        "paper": MachinePlan(
             protocol="paper", brief=brief, rounds=(vote, window), forecast=FORECAST, details=details, notes=("a note",)
         ),
-        "kent": Plan(protocol="kent", brief=brief, rounds=(vote, window), forecast=FORECAST, details=details),
-        "duchi": Plan(protocol="duchi", brief=brief, rounds=(whole,), forecast=FORECAST),
-        "one-bit": Plan(protocol="one-bit", brief=brief, rounds=(bit,), forecast=FORECAST),
+        "kent": MachinePlan(protocol="kent", brief=brief, rounds=(vote, window), forecast=FORECAST, details=details),
+        "duchi": MachinePlan(protocol="duchi", brief=brief, rounds=(whole,), forecast=FORECAST),
+        "one-bit": MachinePlan(protocol="one-bit", brief=brief, rounds=(bit,), forecast=FORECAST),
         "adaptive": _one_distribution(),
         "adaptive-segments": _between_users(),
     }  # fmt: skip
 
 
-def _one_distribution() -> Plan:
+def _one_distribution() -> MachinePlan:
     """Votes, then a window, then two: all records are from one distribution."""
     brief = Brief(users=72, alpha=3.0, sizes=Sizes.parse("two-point:2:9:0.5"), study="vectors-adaptive")
     bits = Bits.single(3.0)
@@ -56,13 +71,13 @@ def _one_distribution() -> Plan:
         ),
     )  # fmt: skip
     details = {"frontier_ratio": 2.5}
-    return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=FORECAST, details=details)
+    return MachinePlan(protocol="adaptive", brief=brief, rounds=rounds, forecast=FORECAST, details=details)
 
 
-def _between_users() -> Plan:
+def _between_users() -> MachinePlan:
     """Segments of the range, then narrower ones: users' own means vary."""
     brief = Brief(
-        users=48, alpha=2.0, sizes=Sizes.parse("uniform:1:6"), low=0.0, high=8.0, between_sd=None,
+        users=48, alpha=2.0, sizes=Sizes.parse("uniform:1:6"), statistic=Value(low=0.0, high=8.0), between_sd=None,
         study="vectors-segments",
     )  # fmt: skip
     lens = Windows.segments([border / 4 - 1 for border in range(9)])
@@ -70,4 +85,4 @@ def _between_users() -> Plan:
         Round(name=name, share=0.5, lens=lens, channel=Bits.single(2.0), error_after=0.2)
         for name in ("locate", "finish")
     )
-    return Plan(protocol="adaptive", brief=brief, rounds=rounds, forecast=FORECAST)
+    return MachinePlan(protocol="adaptive", brief=brief, rounds=rounds, forecast=FORECAST)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from dame.device.parts import narrowed
 from dame.device.questions import Question
 from dame.device.statistics import Value
-from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.planning.plans import Plan
-from dame.protocols import next as next_step
+from dame.studies.codec import plan_to_json
+from dame.studies.plans import Plan
+from dame.studies.running import next as next_step
 from dame.tally import Tally
 from vectors.collecting import merge_operation, next_operation, plan_operation, tally_operation, tally_outcome
 from vectors.outcomes import Document, answer_operation
@@ -30,7 +30,7 @@ def study_document(name: str, plan: Plan) -> Document:
     questions: dict[str, object] = {}
     operations: list[Document] = []
     tallies: list[Tally] = []
-    while not isinstance(step := next_step(plan, tallies), Estimate):
+    while isinstance(step := next_step(plan, tallies), Question):
         label = f"round-{len(tallies) + 1}"
         questions[label] = step.to_json()
         operations.append(_next(name, document, tallies))
@@ -83,9 +83,9 @@ def _extreme_steps(name: str, plan: Plan) -> list[Document]:
     steps = []
     for choice in range(4):
         tallies: list[Tally] = []
-        while not isinstance(question := next_step(plan, tallies), Estimate):
+        while isinstance(question := next_step(plan, tallies), Question):
             tallies.append(extreme_tallies(question)[choice])
-            if len(tallies) < len(plan.rounds):
+            if len(tallies) < len(plan.only.rounds):
                 steps.append(_next(name, plan_to_json(plan), tallies))
         steps.append(_next(name, plan_to_json(plan), tallies))
     return steps
@@ -123,23 +123,54 @@ def _wrong_steps(name: str, plan: Document, tallies: Sequence[Tally]) -> list[Do
 def plan_script(plans: Sequence[Plan]) -> list[Document]:
     """Plans that are read and written again, and plans that must be refused."""
     documents = [plan_to_json(plan) for plan in plans]
-    last = documents[0]["rounds"][-1]  # type: ignore[index]
     # One round more than a protocol has, and of a kind that `adaptive` has not.
-    longer = [document | {"rounds": [*document["rounds"], last]} for document in documents]  # type: ignore[misc]
+    last = _machine_of(documents[0])["rounds"][-1]
+    longer = [_with(document, {"rounds": [*_machine_of(document)["rounds"], last]}) for document in documents]
     wrong = [*_wrong_plans(documents[0]), *longer]
     return [plan_operation(document) for document in (*documents, *wrong, {}, [], "paper", None)]
 
 
+def _machine_of(plan: Document) -> dict[str, Any]:
+    """The only machine of a plan."""
+    return plan["targets"][0]["machines"][0]  # type: ignore[index, no-any-return]
+
+
+def _with(plan: Document, change: Document) -> Document:
+    """The document of a plan with other fields in its machine, and in what is shown of that beside."""
+    return _with_machine(
+        plan | {key: value for key, value in change.items() if key in plan}, _machine_of(plan) | change
+    )
+
+
+def _with_machine(plan: Document, machine: Document) -> Document:
+    target = plan["targets"][0]  # type: ignore[index]
+    return plan | {"targets": [target | {"machines": [machine]}]}
+
+
 def _wrong_plans(plan: Document) -> list[Document]:
-    changes: list[Document] = [
-        {"alpha": 64.0}, {"protocol": "guess"}, {"protocol": None}, {"version": 2}, {"protocol_version": 2},
-        {"protocol_version": 0}, {"protocol_version": "1"}, {"sizes": "nonsense:1"}, {"sizes": "counts:/etc/hosts"},
-        {"extra": 1}, {"bounds": [1.0, 0.0]}, {"rounds": []}, {"rounds": [{}]}, {"rounds": None}, {"users": 0},
-        {"target": ""}, {"between_sd": "much"}, {"weights": "none"}, {"frontier_ratio": 2.5},
+    header: list[Document] = [
+        {"alpha": 64.0}, {"version": 2}, {"extra": 1}, {"users": 0}, {"users": 49}, {"study": ""}, {"group": 7},
+        {"targets": []}, {"targets": None}, {"targets": [{}]}, {"protocol": "kent"}, {"predicted_rmse": 0.5},
     ]  # fmt: skip
-    rounds = plan["rounds"]
-    assert isinstance(rounds, list)
+    changes: list[Document] = [
+        {"protocol": "guess"}, {"protocol": None}, {"protocol_version": 2}, {"protocol_version": 0},
+        {"protocol_version": "1"}, {"sizes": "nonsense:1"}, {"sizes": "counts:/etc/hosts"}, {"extra": 1},
+        {"rounds": []}, {"rounds": [{}]}, {"rounds": None}, {"users": 0}, {"name": ""}, {"name": "other"},
+        {"statistic": Value(low=0.0, high=7.0).to_json()}, {"statistic": None}, {"between_sd": "much"},
+        {"weights": "none"}, {"frontier_ratio": 2.5},
+    ]  # fmt: skip
+    target = plan["targets"][0]  # type: ignore[index]
+    targets: list[Document] = [
+        {"kind": "mode"}, {"bounds": [1.0, 0.0]}, {"bounds": [0.0, 7.0]}, {"column": "other"}, {"name": "a/b"},
+        {"machines": []}, {"machines": [*target["machines"], *target["machines"]]}, {"weight": 0.0}, {"present": 0.5},
+    ]  # fmt: skip
+    rounds = _machine_of(plan)["rounds"]
     spoilt: list[Document] = [{"share": 0.0}, {"lens": {"kind": "stripe"}}, {"channel": None}, {"half_width": 1.0}]
-    first = [[rounds[0] | change, *rounds[1:]] for change in spoilt]
-    asked = list(plan).index("predicted_rmse")  # what comes after it is a forecast, notes and figures
-    return [*(plan | change for change in changes), *(plan | {"rounds": one} for one in first), *lacking(plan)[:asked]]
+    first = [{"rounds": [rounds[0] | change, *rounds[1:]]} for change in spoilt]
+    return [
+        *(plan | change for change in header),
+        *(_with(plan, change) for change in (*changes, *first)),
+        *(plan | {"targets": [target | change]} for change in targets),
+        *lacking(plan)[:5],
+        *(_with_machine(plan, machine) for machine in lacking(_machine_of(plan))),
+    ]

@@ -17,13 +17,12 @@ from dame.device import CHANNELS, LENSES, STATISTICS
 from dame.device import coins as device_coins
 from dame.device.answering import answer_with_coins
 from dame.device.assignment import slot_of
-from dame.device.questions import question_from_json, question_id, question_tag
+from dame.device.questions import Question, question_from_json, question_id, question_tag
 from dame.device.reports import Report, report_bytes
 from dame.errors import DameError, InvalidInput, RejectedReport
-from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.protocols import PROTOCOLS, plan_from_json
-from dame.protocols import next as next_step
+from dame.protocols import PROTOCOLS
+from dame.studies.codec import plan_from_json, plan_to_json
+from dame.studies.running import next as next_step
 from dame.tally import Tally, merged
 from tests.vectors import reference_device as reference
 from tests.vectors import reference_statistics
@@ -195,7 +194,7 @@ def play_plan(_, operation):
 def play_next(file, operation):
     history = list(map(Tally.from_json, operation["tallies"]))
     step = next_step(plan_from_json(file["plans"][operation["plan"]]), history)
-    return {"estimate" if isinstance(step, Estimate) else "question": step.to_json()}
+    return {"question": step.to_json()} if isinstance(step, Question) else {"estimate": step.only.to_json()}
 
 
 PLAY = {
