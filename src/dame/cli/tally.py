@@ -11,7 +11,7 @@ import typer
 from dame.cli import documents, options, output, tables
 from dame.device.questions import Question
 from dame.engines.report_tallies import Counted, tally_files
-from dame.engines.steps import added_notes
+from dame.engines.steps import added_notes, tallies_from, tallies_to_json
 from dame.protocols import EVERYBODY, ByGroup
 from dame.tally import Tally, merged
 
