@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def connect_server(machine: Machine, master: str) -> Iterator[str]:
 
 
 def packed_environment(cache: Path, machine: Machine) -> None:
-    """Puts the packed environment of the documents into a machine's folder; it is packed again when something changed."""
+    """Puts the packed environment of the documents into a machine's folder; it is packed again after changes."""
     code = documented("venv-pack -p packed")
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -160,10 +161,11 @@ def _pack(cache: Path, machine: Machine, code: str) -> None:
 
 def _key(code: str) -> str:
     """A hash of all that the packed environment depends on."""
-    files = [path for name in SOURCES for path in (ROOT / name, *sorted((ROOT / name).rglob("*.*"))) if path.is_file()]
-    parts = [code, sys.version, sys.base_prefix, *(str(path.relative_to(ROOT)) for path in files)]
-    whole = hashlib.sha256("\n".join(parts).encode())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = [project["version"], *project["dependencies"], *project["optional-dependencies"]["engine"]]
+    files = [path for path in sorted((ROOT / "src").rglob("*")) if path.is_file() and path.suffix != ".pyc"]
+    names = [str(path.relative_to(ROOT)) for path in files]
+    whole = hashlib.sha256("\n".join([code, sys.version, sys.base_prefix, *needed, *names]).encode())
     for path in files:
-        if path.suffix != ".pyc":
-            whole.update(path.read_bytes())
+        whole.update(path.read_bytes())
     return whole.hexdigest()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import stat
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from dame.engines.spark_problems import sentences, starting
 from dame.errors import InvalidInput, MissingExtra
@@ -24,7 +27,8 @@ BATCH_SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _SET_UP = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Variables that say that somebody has decided where Spark runs; spark-submit sets the first."""
 
-_CONNECT = "sc://"
+_CONNECT, _CONNECT_PORT, _SECONDS_TO_ANSWER = "sc://", 15002, 10
+_MASTERS = ("local", "spark://", "yarn", "k8s://", _CONNECT)
 _UNSUPPORTED = "--add-modules=jdk.incubator.vector"
 _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".orc": "orc"}
 
@@ -43,6 +47,7 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
         return running
     builder = SparkSession.builder.appName("dame")
     if master is not None:
+        _check(master)
         builder = builder.remote(master) if master.startswith(_CONNECT) else builder.master(master)
     if master.startswith("local") if master else not any(name in os.environ for name in _SET_UP):
         _prepare_this_machine()
@@ -54,6 +59,19 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     if master is not None and master.startswith("local-cluster"):
         atexit.register(session.stop)  # else its master starts new workers for as long as it takes to shut down
     return session
+
+
+def _check(master: str) -> None:
+    """Refuses what is no master, and a server of Spark Connect that does not answer: Spark would try for minutes."""
+    if not master.startswith(_MASTERS):
+        raise InvalidInput("master", master, f"a text that starts with {', '.join(_MASTERS)}")
+    if not master.startswith(_CONNECT) or getproxies():  # a proxy may know the way
+        return
+    try:
+        address = urlsplit(master)
+        socket.create_connection((address.hostname, address.port or _CONNECT_PORT), _SECONDS_TO_ANSWER).close()
+    except (OSError, ValueError) as problem:
+        raise InvalidInput("master", master, f"a server that answers ({problem})") from None
 
 
 def read_records(session: SparkSession, path: str) -> DataFrame:
