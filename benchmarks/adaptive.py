@@ -13,6 +13,8 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 import dame
+from dame.populations.simulation import simulate
+from dame.protocols import plan_mean
 
 SIZES = (
     "constant:1",
@@ -45,11 +47,11 @@ def measure(task: tuple[str, int, float, int, int]) -> list[str]:
     spec, users, alpha, rounds, repetitions = task
     sizes = dame.Sizes.parse(spec)
     started = time.perf_counter()
-    plan = dame.plan(users=users, alpha=alpha, sizes=sizes, max_rounds=rounds)
+    plan = plan_mean(users=users, alpha=alpha, sizes=sizes, max_rounds=rounds)
     seconds = time.perf_counter() - started
     data = DATA + (DRAWN_DATA if users * sizes.mean * repetitions <= MOST_RECORDS_DRAWN else ())
     results = {
-        each: dame.simulate(plan, dame.Population.synthetic(sizes, dame.parse_distribution(each)), repetitions, seed=7)
+        each: simulate(plan, dame.Population.synthetic(sizes, dame.parse_distribution(each)), repetitions, seed=7)
         for each in data
     }
     worst = max(results, key=lambda each: results[each].mse)

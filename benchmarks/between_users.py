@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import dame
 from dame.populations.simulation import simulate_once
+from dame.protocols import plan_mean
 
 Floats = NDArray[np.float64]
 Mixture = Callable[[int, Generator], Floats]
@@ -68,7 +69,7 @@ def compared(means: Floats, alpha: float, repetitions: int, seed: int) -> tuple[
     """RMSE relative to that of plain bits (which is exact), its standard error, and the coverage."""
     users, truth = len(means), float(means.mean())
     sizes = dame.Sizes.parse("constant:1")
-    plan = dame.plan(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study="between-users")
+    plan = plan_mean(users=users, alpha=alpha, sizes=sizes, between_sd="learn", study="between-users")
     population = dame.Population.arrays(np.ones(users, dtype=np.int64), means)
     studies = (np.random.default_rng([seed, number, 2]) for number in range(repetitions))
     estimates = [simulate_once(plan, population, rng).estimate for rng in studies]

@@ -21,6 +21,7 @@ import dame
 from dame.device import Bins, Bits, Question
 from dame.populations.population import USERS_AT_ONCE, Chunk, Population
 from dame.populations.simulation import simulate_once
+from dame.protocols import plan_mean
 
 USERS = 10**6
 ALPHA = 22 / 35
@@ -67,15 +68,15 @@ def peak_megabytes(code: str) -> float:
 LARGE = """
 import dame
 sizes = dame.Sizes.parse("constant:100")
-plan = dame.plan(users=10**7, alpha=22/35, sizes=sizes, protocol="{protocol}")
-dame.run(plan, dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2")), seed=1)
+plan = plan_mean(users=10**7, alpha=22/35, sizes=sizes, protocol="{protocol}")
+run_machine(plan, dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2")), seed=1)
 """
 
 
 def main() -> None:
     rng = np.random.default_rng(1)
     sizes = dame.Sizes.parse("poisson:100000")
-    plan = dame.plan(users=USERS, alpha=ALPHA, sizes=sizes, protocol="paper")
+    plan = plan_mean(users=USERS, alpha=ALPHA, sizes=sizes, protocol="paper")
     shortcut = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2"))
     bare = fastest(lambda: bare_numpy(rng))
     drawn = fastest(lambda: simulate_once(plan, DrawnUsers(), rng))

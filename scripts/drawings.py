@@ -27,6 +27,7 @@ from dame.estimates import to_units  # noqa: E402
 from dame.experiments import style  # noqa: E402
 from dame.monitoring import window_ends  # noqa: E402
 from dame.populations.simulation import simulate_once  # noqa: E402
+from dame.protocols import plan_mean  # noqa: E402
 from dame.vectorised.lenses import read  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures"
@@ -205,7 +206,7 @@ def bit() -> Figure:
 def rounds() -> Figure:
     """The windows of a simulated study: each is narrower, around a better centre."""
     sizes, truth = dame.Sizes.parse("constant:400"), -0.27
-    plan = dame.plan(users=30_000, alpha=1.0, sizes=sizes, bounds=(0, 120), study="drawing")
+    plan = plan_mean(users=30_000, alpha=1.0, sizes=sizes, bounds=(0, 120), study="drawing")
     people_ = dame.Population.synthetic(sizes, dame.parse_distribution(f"rademacher:{truth}"))
     outcome = simulate_once(plan, people_, np.random.default_rng(4))
     tallies, estimate = outcome.tallies, outcome.estimate

@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 import dame  # noqa: E402
 from dame.experiments import style  # noqa: E402
+from dame.protocols import plan_mean  # noqa: E402
 from tests.docs.blocks import blocks_of  # noqa: E402
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
@@ -69,7 +70,7 @@ def choice_of_alpha() -> Figure:
     figure = Figure(figsize=(4.4, 2.6), layout="constrained")
     axes = figure.subplots()
     for alpha, colour, mark in ((0.5, "#009E73", "v"), (1.0, "#0072B2", "o"), (2.0, "#D55E00", "^")):
-        plans = [dame.plan(users=n, alpha=alpha, sizes=sizes, bounds=(0, 120)) for n in counts]
+        plans = [plan_mean(users=n, alpha=alpha, sizes=sizes, bounds=(0, 120)) for n in counts]
         errors = [plan.forecast.predicted_rmse for plan in plans]
         axes.plot(counts, errors, color=colour, marker=mark, label=f"α = {alpha:g}")
     style.logarithmic(axes)

@@ -10,9 +10,12 @@ import pandas as pd
 import dame
 from dame import audit, device, protocols
 from dame.device import CHANNELS, LENSES, Choice, Comparing, Lens, Reading
+from dame.protocols import next as next_step
+from dame.protocols import plan_mean
 from dame.vectorised.channels import CHANNEL_FORMS, OneWordForm
 from dame.vectorised.lenses import LENS_FORMS, LensForm, Readings
 from dame.vectorised.reports import answer_many, report_totals
+from tests.machines import run_machine
 
 
 @dataclass(frozen=True)
@@ -66,15 +69,15 @@ def test_they_go_through_the_whole_house():
         CHANNELS.register(Shrug)
         CHANNEL_FORMS.register(Shrug, ShrugForm())
         protocols.register(Sides())
-        plan = dame.plan(users=300, alpha=0.6932, sizes=dame.Sizes.constant(1), protocol="sides")
-        question, frame = dame.first(plan), pd.DataFrame({"who": range(300), "value": np.linspace(-1, 1, 300)})
+        plan = plan_mean(users=300, alpha=0.6932, sizes=dame.Sizes.constant(1), protocol="sides")
+        question, frame = next_step(plan, []), pd.DataFrame({"who": range(300), "value": np.linspace(-1, 1, 300)})
         sizes, sent = np.ones(300, np.int64), device.answer(question, [0.3, 0.9]).encode(question)
         assert device.question_from_json(json.loads(json.dumps(question.to_json()))) == question
         assert dame.Tally.zero(question).add(device.Report.decode(question, sent)).reports == 1
         assert report_totals(question, answer_many(question, sizes, frame["value"].to_numpy()))[0][0] == 300
         people = dame.Population.arrays(sizes, frame["value"])  # simulated
         table = dame.Population.table(frame, user="who", value="value", bounds=(-1, 1))  # a pilot, by DuckDB
-        assert all(abs(dame.run(plan, each, seed=1).value) < 0.7 for each in (people, table))
+        assert all(abs(run_machine(plan, each, seed=1).value) < 0.7 for each in (people, table))
         assert audit.check_question("ours", question).passed  # many at once against the device, too
         assert not audit.listen(device.answer, question, pilot=300, draws=2_000).guilty
         assert 0 < audit.largest_shift(plan) <= 2

@@ -115,7 +115,7 @@ def _bad() -> list[tuple[Statistic, list[object]]]:
     return [
         *((statistic, [{"minutes": value}]) for statistic in (MINUTES, SPREAD, LATE, HAVE) for value in values),
         *((statistic, [1.0, {"minutes": "12"}]) for statistic in (MINUTES, SPREAD, LATE, EARLY)),
-        *((statistic, ["12"]) for statistic in (MINUTES, LATE)),
+        *((statistic, [bare]) for statistic in (MINUTES, LATE) for bare in ("12", [1.0], [])),
         *((statistic, [None]) for statistic in (MINUTES, SPREAD, LATE, RED, HAVE)),
         *((statistic, [{"": 1.0}]) for statistic in (Value(), Square(), Present(column=""))),
         (Indicator(relation="is", than="red"), [{"": "red"}]),

@@ -23,6 +23,8 @@ from benchmarks.peers.installed import PEERS as PACKAGES
 from benchmarks.peers.rows import Row
 from benchmarks.peers.scenes import RealTable, Users
 from dame.errors import InvalidInput
+from dame.populations.simulation import simulate
+from dame.protocols import plan_mean
 from dame.protocols.needed import users_needed
 from dame.theory.information_limit import limit
 
@@ -204,16 +206,18 @@ def first(users: Users, count: int) -> Users:
 
 def our_risk(sizes: dame.Sizes, alpha: float, users: int, protocol: str, repetitions: int) -> float:
     """The worst measured risk of a protocol over the distributions."""
-    plan = dame.plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol)
+    plan = plan_mean(users=users, alpha=alpha, sizes=sizes, protocol=protocol)
     populations = [dame.Population.synthetic(sizes, dame.parse_distribution(each)) for each in scenes.DISTRIBUTIONS]
-    return max(dame.simulate(plan, population, repetitions, seed=7).mse for population in populations)
+    return max(simulate(plan, population, repetitions, seed=7).mse for population in populations)
 
 
 def people_needed(sizes: dame.Sizes, alpha: float, protocol: str, **choices: float) -> float:
     """How many people a protocol needs by its own forecast."""
     try:
         return users_needed(
-            lambda users: dame.plan(users=users, alpha=alpha, sizes=sizes, protocol=protocol, **choices), TARGET
+            lambda users: plan_mean(users=users, alpha=alpha, sizes=sizes, protocol=protocol, **choices),
+            lambda plan: plan.forecast.counted_rmse,
+            TARGET,
         ).users
     except InvalidInput:
         return math.inf
@@ -264,9 +268,9 @@ def table_risk(table: RealTable, alpha: float, protocol: str, spread: float, rep
     """The measured risk of a protocol on fixed users, whose means are said to have such a spread."""
     count = len(table.users.means)
     choices = {"between_sd": spread} if spread else {}
-    plan = dame.plan(users=count, alpha=alpha, sizes=table.sizes, protocol=protocol, **choices)
+    plan = plan_mean(users=count, alpha=alpha, sizes=table.sizes, protocol=protocol, **choices)
     population = dame.Population.arrays(table.users.sizes, table.users.means)
-    return dame.simulate(plan, population, repetitions, seed=7).mse
+    return simulate(plan, population, repetitions, seed=7).mse
 
 
 def usable(package: str | None) -> bool:

@@ -10,15 +10,18 @@ import pytest
 import dame
 from dame.device.lenses import Windows
 from dame.errors import InvalidInput
+from dame.planning.machines import MachinePlan
 from dame.planning.rounds import moved
 from dame.populations.simulation import simulate
+from dame.protocols import plan_mean
+from tests.machines import from_json, run_machine, to_json
 
 SIZES = dame.Sizes.parse("poisson:20")
 ALPHA = 2.0
 
 
-def plan_for(users: int, alpha: float = ALPHA, **more: object) -> dame.Plan:
-    return dame.plan(users=users, alpha=alpha, **{"sizes": SIZES, "between_sd": "learn", "study": "varying", **more})
+def plan_for(users: int, alpha: float = ALPHA, **more: object) -> MachinePlan:
+    return plan_mean(users=users, alpha=alpha, **{"sizes": SIZES, "between_sd": "learn", "study": "varying", **more})
 
 
 def people(kind: str, users: int) -> dame.Population:
@@ -110,7 +113,7 @@ def test_a_known_spread_narrows_what_is_plausible():
 
 
 def test_precision_weights_saturate_at_the_spread():
-    plan = dame.plan(users=20_000, alpha=1, sizes=SIZES, weights="precision", between_sd=0.2, study="p")
+    plan = plan_mean(users=20_000, alpha=1, sizes=SIZES, weights="precision", between_sd=0.2, study="p")
     last = plan.rounds[-1]
     assert last.lens.between_sd == 0.2
     assert moved(last.lens, 0.0).weight(10**9) <= 1 / 0.2 + 1e-9
@@ -123,15 +126,15 @@ def test_precision_estimates_the_weighted_mean():
     means = np.clip(0.3 + b * rng.normal(size=users) + rng.normal(size=users) / np.sqrt(sizes), -1, 1)
     weights = np.sqrt(1 / (1 / sizes + b**2))
     truth = float(weights @ means / weights.sum())
-    plan = dame.plan(users=users, alpha=1, sizes=SIZES, weights="precision", between_sd=b, study="p")
-    values = [dame.run(plan, dame.Population.arrays(sizes, means), seed=seed).value for seed in range(30)]
+    plan = plan_mean(users=users, alpha=1, sizes=SIZES, weights="precision", between_sd=b, study="p")
+    values = [run_machine(plan, dame.Population.arrays(sizes, means), seed=seed).value for seed in range(30)]
     assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / math.sqrt(30) + 0.25 * np.std(values))
 
 
 @pytest.mark.parametrize("protocol", ["paper", "kent"])
 def test_papers_protocols_count_effective_sizes(protocol):
-    alike = dame.plan(users=10_000, alpha=0.5, sizes=dame.Sizes.parse("constant:10000"), protocol=protocol, study="s")
-    differing = dame.plan(
+    alike = plan_mean(users=10_000, alpha=0.5, sizes=dame.Sizes.parse("constant:10000"), protocol=protocol, study="s")
+    differing = plan_mean(
         users=10_000, alpha=0.5, sizes=dame.Sizes.parse("constant:10000"), protocol=protocol, between_sd=0.1, study="s"
     )
     assert differing.rounds[1].lens.cap == pytest.approx(1 / (1 / 10_000 + 0.01), abs=1)
@@ -154,9 +157,9 @@ def test_weights_are_one_of_two():
 
 def test_plans_travel_with_their_estimand():
     for plan in (plan_for(3000), plan_for(3000, between_sd=0.2), plan_for(3000, weights="precision", between_sd=0.2)):
-        back = dame.plan_from_json(dame.plan_to_json(plan))
+        back = from_json(to_json(plan), plan)
         assert back == plan
-    document = dame.plan_to_json(plan_for(3000))
+    document = to_json(plan_for(3000))
     assert (document["weights"], document["between_sd"]) == ("equal", "learn")
-    estimate = dame.run(plan_for(3000), people("bell", 3000), seed=1)
+    estimate = run_machine(plan_for(3000), people("bell", 3000), seed=1)
     assert estimate.to_json()["weights"] == "equal"

@@ -8,7 +8,9 @@ import pytest
 
 import dame
 from dame.errors import InvalidInput
-from dame.protocols.needed import alpha_needed, counted_error, users_needed
+from dame.planning.machines import MachinePlan
+from dame.protocols import plan_mean
+from dame.protocols.needed import alpha_needed, users_needed
 
 ALPHA = 22 / 35
 BASELINES = ("one-bit", "duchi", "paper", "kent")
@@ -19,15 +21,19 @@ GRID = list(
 )
 
 
-def adaptive(spec: str, users: int, alpha: float = ALPHA, **choices: float) -> dame.Plan:
-    return dame.plan(users=users, alpha=alpha, sizes=dame.Sizes.parse(spec), **choices)
+def counted_error(plan: MachinePlan) -> float:
+    return plan.forecast.counted_rmse
+
+
+def adaptive(spec: str, users: int, alpha: float = ALPHA, **choices: float) -> MachinePlan:
+    return plan_mean(users=users, alpha=alpha, sizes=dame.Sizes.parse(spec), **choices)
 
 
 @pytest.mark.parametrize(("spec", "users", "alpha"), GRID)
 def test_never_more_than_5_percent_worse_than_any_baseline(spec: str, users: int, alpha: float) -> None:
     ours = counted_error(adaptive(spec, users, alpha))
     sizes = dame.Sizes.parse(spec)
-    theirs = (counted_error(dame.plan(users=users, alpha=alpha, sizes=sizes, protocol=name)) for name in BASELINES)
+    theirs = (counted_error(plan_mean(users=users, alpha=alpha, sizes=sizes, protocol=name)) for name in BASELINES)
     assert ours <= 1.05 * min(theirs)
 
 
@@ -78,19 +84,19 @@ def test_every_bit_is_a_bit() -> None:
 def test_users_for_a_target_error_are_just_enough(protocol: str) -> None:
     sizes = dame.Sizes.parse("poisson:20")
 
-    def make(users: int) -> dame.Plan:
-        return dame.plan(users=users, alpha=1.0, sizes=sizes, protocol=protocol)
+    def make(users: int) -> MachinePlan:
+        return plan_mean(users=users, alpha=1.0, sizes=sizes, protocol=protocol)
 
-    found = users_needed(make, 0.02)
+    found = users_needed(make, counted_error, 0.02)
     assert counted_error(found) <= 0.02
     assert counted_error(make(int(found.users / 1.03))) > 0.02
 
 
 def test_alpha_for_a_target_error_is_just_enough() -> None:
-    def make(alpha: float) -> dame.Plan:
+    def make(alpha: float) -> MachinePlan:
         return adaptive("poisson:20", 5000, alpha)
 
-    found = alpha_needed(make, 0.02)
+    found = alpha_needed(make, counted_error, 0.02)
     assert counted_error(found) <= 0.02 < counted_error(make(found.alpha / 1.05))
 
 
@@ -98,7 +104,9 @@ def test_alpha_for_a_target_error_is_just_enough() -> None:
 def test_targets_out_of_reach_are_refused(target: float) -> None:
     with pytest.raises(InvalidInput, match="target error"):
         users_needed(
-            lambda users: dame.plan(users=users, alpha=1.0, sizes=dame.Sizes.constant(1), protocol="one-bit"), target
+            lambda users: plan_mean(users=users, alpha=1.0, sizes=dame.Sizes.constant(1), protocol="one-bit"),
+            counted_error,
+            target,
         )
 
 

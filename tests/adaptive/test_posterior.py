@@ -15,7 +15,9 @@ from dame.device.lenses import Windows
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
 from dame.planning.rounds import moved, windows_around_zero
-from dame.populations.simulation import simulate_once
+from dame.populations.simulation import simulate, simulate_once
+from dame.protocols import next as next_step
+from dame.protocols import plan_mean
 from dame.protocols.adaptive.models import LEANINGS, ROOMS, Models, Spot, distribution_chances
 from dame.protocols.adaptive.models import plausible as plausible_models
 from dame.protocols.adaptive.posterior import Heard, HeardBits, HeardCentre, HeardWindow, posterior
@@ -142,8 +144,8 @@ WRONG = ("poisson:12.5", "poisson:200")
 
 @pytest.mark.parametrize("true", WRONG)
 def test_intervals_cover_when_sizes_are_four_times_larger_or_smaller(true: str) -> None:
-    plan = dame.plan(users=10_000, alpha=ALPHA, sizes=ASSUMED)
-    assert dame.simulate(plan, people(true), 60, seed=5).coverage >= 0.83
+    plan = plan_mean(users=10_000, alpha=ALPHA, sizes=ASSUMED)
+    assert simulate(plan, people(true), 60, seed=5).coverage >= 0.83
 
 
 @pytest.mark.slow
@@ -151,12 +153,12 @@ def test_intervals_cover_when_sizes_are_four_times_larger_or_smaller(true: str) 
 @pytest.mark.parametrize(("true", "least"), [*((true, 0.89) for true in WRONG), ("zipf:1.5:10000", 0.8)])
 @pytest.mark.parametrize("users", [10_000, 100_000])
 def test_intervals_cover_when_sizes_are_wrong_at_length(true: str, least: float, law: str, users: int) -> None:
-    plan = dame.plan(users=users, alpha=ALPHA, sizes=ASSUMED)
-    assert dame.simulate(plan, people(true, law), 300, seed=6).coverage >= least
+    plan = plan_mean(users=users, alpha=ALPHA, sizes=ASSUMED)
+    assert simulate(plan, people(true, law), 300, seed=6).coverage >= least
 
 
 def test_an_estimate_says_that_sizes_seem_to_be_others() -> None:
-    plan = dame.plan(users=200_000, alpha=1.0, sizes=ASSUMED, study="s")
+    plan = plan_mean(users=200_000, alpha=1.0, sizes=ASSUMED, study="s")
     wrong = simulate_once(plan, people("poisson:200"), np.random.default_rng(2)).estimate
     right = simulate_once(plan, people("poisson:50"), np.random.default_rng(2)).estimate
     assert any("sizes" in note for note in wrong.notes)
@@ -165,22 +167,22 @@ def test_an_estimate_says_that_sizes_seem_to_be_others() -> None:
 
 def test_two_machines_ask_the_same_question() -> None:
     """Centres come from sums of floats: they are rounded, so that the last digits do not matter."""
-    plan = dame.plan(users=10_000, alpha=ALPHA, sizes=ASSUMED, study="s")
+    plan = plan_mean(users=10_000, alpha=ALPHA, sizes=ASSUMED, study="s")
     played = simulate_once(plan, people("poisson:50"), np.random.default_rng(3))
     first, last = played.tallies[-1].question.lens.windows
     centre = (first.centre + last.centre) / 2
     assert centre == pytest.approx(round(centre, 12), abs=1e-15)
-    again = dame.next(plan, played.tallies)
+    again = next_step(plan, played.tallies)
     assert isinstance(again, Estimate)
     assert again == played.estimate
 
 
 def test_a_single_round_with_two_windows_is_read_as_well() -> None:
     """Nobody plans this, but a plan from elsewhere may hold it."""
-    plan = dame.plan(users=40_000, alpha=1.0, sizes=dame.Sizes.constant(9), protocol="one-bit", study="s")
+    plan = plan_mean(users=40_000, alpha=1.0, sizes=dame.Sizes.constant(9), protocol="one-bit", study="s")
     lens = windows_around_zero(1.0, cap=1.0, dither=0.25)
     dithered = replace(plan, protocol="adaptive", rounds=(replace(plan.rounds[0], lens=lens),))
-    result = dame.simulate(dithered, people("constant:9", "rademacher:0.3"), 30, seed=1)
+    result = simulate(dithered, people("constant:9", "rademacher:0.3"), 30, seed=1)
     assert result.coverage >= 0.8
     assert result.rmse < 3 * plan.forecast.predicted_rmse
 

@@ -11,9 +11,12 @@ from dame.device.channels import Bits
 from dame.device.lenses import Windows
 from dame.device.questions import Question
 from dame.errors import InvalidInput
+from dame.planning.machines import MachinePlan
 from dame.populations.population import Chunk
 from dame.populations.simulation import draw_tally, simulate
+from dame.protocols import next as next_step
 from tests.adaptive.test_between_users import means_of, one_bit_rmse, people, plan_for
+from tests.machines import from_json, to_json
 
 EIGHTHS = tuple(-1 + part / 4 for part in range(9))
 
@@ -24,24 +27,24 @@ def borders_of(question: Question) -> tuple[float, ...]:
     return (*(window.centre for window in windows), windows[-1].centre + windows[-1].right)
 
 
-def first_answered(plan: dame.Plan, means: np.ndarray, rng: np.random.Generator) -> list[dame.Tally]:
-    return [draw_tally(dame.first(plan), [Chunk(np.full(len(means), 20), means)], rng)]
+def first_answered(plan: MachinePlan, means: np.ndarray, rng: np.random.Generator) -> list[dame.Tally]:
+    return [draw_tally(next_step(plan, []), [Chunk(np.full(len(means), 20), means)], rng)]
 
 
 def test_the_first_users_are_asked_about_eighths_and_the_others_about_what_follows():
     plan = plan_for(4000, 1.0)
     first, *later = plan.rounds
-    question = dame.first(plan)
+    question = next_step(plan, [])
     assert first.lens == question.lens == Windows.segments(EIGHTHS)
     assert all(question.lens.weight(size) == 1 for size in (1, 7, 10**6)), "everybody counts alike"
     assert {round_.shape for round_ in plan.rounds} == {"windows bits"}
     assert all(round_.lens.window_count == 8 for round_ in later)
-    assert dame.plan_from_json(dame.plan_to_json(plan)) == plan
+    assert from_json(to_json(plan), plan) == plan
 
 
 def test_eighths_again_if_nobody_answered():
     plan = plan_for(4000, 1.0)
-    assert borders_of(dame.next(plan, [dame.Tally.zero(dame.first(plan))])) == EIGHTHS
+    assert borders_of(next_step(plan, [dame.Tally.zero(next_step(plan, []))])) == EIGHTHS
 
 
 @pytest.mark.parametrize("middle", [-0.8, -0.2, 0.5])
@@ -50,7 +53,7 @@ def test_later_segments_are_narrow_where_the_many_are_and_cover_the_range(middle
     for seed in range(5):
         rng = np.random.default_rng(seed)
         means = np.clip(middle + 0.03 * rng.normal(size=100_000), -1, 1)
-        borders = np.array(borders_of(dame.next(plan, first_answered(plan, means, rng))))
+        borders = np.array(borders_of(next_step(plan, first_answered(plan, means, rng))))
         assert (borders[0], borders[-1]) == (-1, 1)
         widths = np.diff(borders)
         own.append(widths[np.searchsorted(borders, middle) - 1])
@@ -64,7 +67,7 @@ def test_more_segments_watch_over_a_tail_where_somebody_is():
     plan, rng = plan_for(40_000, 1.0), np.random.default_rng(5)
     crowd = 0.02 * rng.normal(size=10_000)
     right = np.where(np.arange(10_000) < 1500, 0.9, crowd)
-    alone, beside = (borders_of(dame.next(plan, first_answered(plan, means, rng))) for means in (crowd, right))
+    alone, beside = (borders_of(next_step(plan, first_answered(plan, means, rng))) for means in (crowd, right))
     assert sum(border > 0.3 for border in beside) > sum(border > 0.3 for border in alone)
 
 
@@ -112,23 +115,23 @@ def test_predictions_come_close_for_bells():
 
 def test_segments_that_nobody_answered_for_are_not_heard():
     plan = plan_for(300, 1.0, max_rounds=1)
-    question = dame.first(plan)
+    question = next_step(plan, [])
     empty = dame.Tally.zero(question)
-    assert dame.next(plan, [empty]).interval == (-1.0, 1.0)
+    assert next_step(plan, [empty]).interval == (-1.0, 1.0)
     one = dame.Tally.of(question, [(0, (0,))] * 7 + [(1, (1,))])
-    low, high = dame.next(plan, [one]).interval
+    low, high = next_step(plan, [one]).interval
     assert low == pytest.approx(-1.0, abs=0.01)
     assert high == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_round_without_answers_goes_on_and_ends_in_nothing_known():
     plan, rng = plan_for(4000, 1.0), np.random.default_rng(2)
-    silent = dame.Tally.zero(dame.first(plan))
-    assert borders_of(dame.next(plan, [silent])) == EIGHTHS
+    silent = dame.Tally.zero(next_step(plan, []))
+    assert borders_of(next_step(plan, [silent])) == EIGHTHS
     tallies = first_answered(plan, np.full(2000, 0.4), rng)
     for _ in plan.rounds[1:]:
-        tallies.append(dame.Tally.zero(dame.next(plan, tallies)))
-    assert dame.next(plan, tallies).interval == (-1.0, 1.0)
+        tallies.append(dame.Tally.zero(next_step(plan, tallies)))
+    assert next_step(plan, tallies).interval == (-1.0, 1.0)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 2.0, 8.0])
@@ -137,12 +140,13 @@ def test_segments_serve_any_alpha(alpha):
 
 
 def test_votes_are_refused_under_between_user_variation():
-    document = dame.plan_to_json(plan_for(4000, 1.0))
-    votes = dame.plan_to_json(plan_for(20_000, 1.0, between_sd=0.0, sizes=dame.Sizes.parse("constant:100000")))
+    plan = plan_for(4000, 1.0)
+    document = to_json(plan)
+    votes = to_json(plan_for(20_000, 1.0, between_sd=0.0, sizes=dame.Sizes.parse("constant:100000")))
     assert votes["rounds"][0]["lens"]["kind"] == "bins"
     for rounds in (votes["rounds"], [votes["rounds"][0], *document["rounds"][1:]]):
         with pytest.raises(InvalidInput, match="rounds that adaptive has with between-user variation"):
-            dame.plan_from_json({**document, "rounds": rounds})
+            from_json({**document, "rounds": rounds}, plan)
 
 
 def test_rounds_of_segments_are_described_in_words():

@@ -9,7 +9,10 @@ import dame
 from dame.device.questions import Question
 from dame.device.records import Summary
 from dame.estimates import Estimate
-from dame.populations.simulation import simulate_once
+from dame.planning.machines import MachinePlan
+from dame.populations.simulation import simulate, simulate_once
+from dame.protocols import next as next_step
+from dame.protocols import plan_mean
 from dame.tally import Tally
 
 ALPHA = 22 / 35
@@ -32,11 +35,11 @@ SETTINGS = {
 }
 
 
-def simulations(spec: str, users: int, repetitions: int) -> tuple[dame.Plan, list[dame.Simulation]]:
+def simulations(spec: str, users: int, repetitions: int) -> tuple[MachinePlan, list[dame.Simulation]]:
     sizes = dame.Sizes.parse(spec)
-    plan = dame.plan(users=users, alpha=ALPHA, sizes=sizes)
+    plan = plan_mean(users=users, alpha=ALPHA, sizes=sizes)
     laws = [dame.Population.synthetic(sizes, dame.parse_distribution(law)) for law in LAWS]
-    return plan, [dame.simulate(plan, law, repetitions, seed=3) for law in laws]
+    return plan, [simulate(plan, law, repetitions, seed=3) for law in laws]
 
 
 @pytest.mark.parametrize(("spec", "users"), SETTINGS)
@@ -76,16 +79,16 @@ def answered(question: Question, theta: float, users: int) -> Tally:
     return Tally.of(question, [(each, (round(each * chance),)) for chance in chances])
 
 
-def misled(plan: dame.Plan, elected: float, theta: float) -> Estimate:
+def misled(plan: MachinePlan, elected: float, theta: float) -> Estimate:
     """The estimate of a study whose vote elects one place while θ is at another."""
-    tallies = [voted_for(dame.first(plan), elected, 20_000)]
-    while not isinstance(step := dame.next(plan, tallies), Estimate):
+    tallies = [voted_for(next_step(plan, []), elected, 20_000)]
+    while not isinstance(step := next_step(plan, tallies), Estimate):
         tallies.append(answered(step, theta, 20_000))
     return step
 
 
 def test_a_wrong_window_is_reported() -> None:
-    plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
+    plan = plan_mean(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
     estimate = misled(plan, elected=0.5, theta=-0.25)
     assert estimate.interval == (-1.0, 1.0)
     assert estimate.failure_probability == 1.0
@@ -93,14 +96,14 @@ def test_a_wrong_window_is_reported() -> None:
 
 
 def test_a_right_window_is_not() -> None:
-    plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
+    plan = plan_mean(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000))
     estimate = misled(plan, elected=0.5, theta=0.5005)
     assert estimate.notes == ()
     assert estimate.value == pytest.approx(0.5005, abs=2e-3)
 
 
 def test_with_more_rounds_a_small_miss_is_recovered_from() -> None:
-    plan = dame.plan(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000), max_rounds=6)
+    plan = plan_mean(users=60_000, alpha=ALPHA, sizes=dame.Sizes.constant(100_000), max_rounds=6)
     # Six standard deviations of a user's mean away: outside the first windows, inside a wide one.
     theta = 0.5 + 6 / np.sqrt(100_000)
     estimate = misled(plan, elected=0.5, theta=theta)
@@ -111,8 +114,8 @@ def test_with_more_rounds_a_small_miss_is_recovered_from() -> None:
 def test_studies_in_other_units_are_the_same_studies() -> None:
     sizes = dame.Sizes.parse("poisson:50")
     people = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2"))
-    plain = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s")
-    scaled = dame.plan(users=5000, alpha=1.0, sizes=sizes, study="s", bounds=(10.0, 30.0))
+    plain = plan_mean(users=5000, alpha=1.0, sizes=sizes, study="s")
+    scaled = plan_mean(users=5000, alpha=1.0, sizes=sizes, study="s", bounds=(10.0, 30.0))
     one, other = (simulate_once(plan, people, np.random.default_rng(4)).estimate for plan in (plain, scaled))
     assert other.value == pytest.approx(20 + 10 * one.value)
     assert other.standard_error == pytest.approx(10 * one.standard_error)

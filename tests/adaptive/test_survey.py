@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 import numpy as np
@@ -16,12 +15,14 @@ from dame.device.lenses import SizeClasses
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
 from dame.monitoring import vote_histogram
-from dame.planning.codec import plan_to_json
+from dame.planning.machines import MachinePlan
 from dame.populations.population import Chunk
-from dame.populations.simulation import draw_tally, simulate_once
-from dame.protocols import plan_from_json
+from dame.populations.simulation import draw_tally, simulate, simulate_once
+from dame.protocols import next as next_step
+from dame.protocols import plan_mean
 from dame.protocols.adaptive.survey import class_shares, continued, found_sizes, sharper_channel
 from dame.tally import Tally
+from tests.machines import from_json, to_json
 
 ALPHA = 22 / 35
 ASSUMED = "poisson:50"
@@ -33,16 +34,16 @@ def people(true: str, law: str = LAW) -> dame.Population:
 
 
 @cache
-def surveyed(users: int = 10_000, assumed: str = ASSUMED, share: float = 0.1, **choices: float) -> dame.Plan:
+def surveyed(users: int = 10_000, assumed: str = ASSUMED, share: float = 0.1, **choices: float) -> MachinePlan:
     sizes = dame.Sizes.parse(assumed)
-    return dame.plan(users=users, alpha=ALPHA, sizes=sizes, survey=share, study="survey", **choices)
+    return plan_mean(users=users, alpha=ALPHA, sizes=sizes, survey=share, study="survey", **choices)
 
 
-def survey_of(true: str, plan: dame.Plan, seed: int, users: int = 1000) -> Tally:
+def survey_of(true: str, plan: MachinePlan, seed: int, users: int = 1000) -> Tally:
     """The votes of so many users."""
     rng = np.random.default_rng(seed)
     sizes = dame.Sizes.parse(true).sample(rng, users)
-    return draw_tally(dame.first(plan), [Chunk(sizes, np.zeros(users))], rng)
+    return draw_tally(next_step(plan, []), [Chunk(sizes, np.zeros(users))], rng)
 
 
 def found(true: str, users: int, seed: int = 1) -> dame.Sizes:
@@ -64,7 +65,7 @@ def test_the_channel_with_less_noise_is_chosen(alpha: float, classes: int) -> No
 
 @pytest.mark.parametrize("alpha", [ALPHA, 2.0])
 def test_surveys_by_either_channel_tell_the_mean_weight(alpha: float) -> None:
-    plan = dame.plan(users=10_000, alpha=alpha, sizes=dame.Sizes.parse(ASSUMED), survey=0.1, study="survey")
+    plan = plan_mean(users=10_000, alpha=alpha, sizes=dame.Sizes.parse(ASSUMED), survey=0.1, study="survey")
     assert plan.rounds[0].shape == ("size-classes bits" if alpha < 1 else "size-classes choice")
     tally = survey_of("poisson:200", plan, 1, 10**6)
     sizes = found_sizes(tally, dame.Sizes.parse(ASSUMED))
@@ -78,17 +79,18 @@ def test_plans_with_a_survey_survive_json() -> None:
     plan = surveyed(failure=1e-4)
     assert isinstance(plan.rounds[0].lens, SizeClasses)
     assert sum(plan.shares) == pytest.approx(1)
-    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+    assert from_json(to_json(plan), plan) == plan
     assert "records" in describe(plan.rounds[0])
-    plain = dame.plan(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
+    plain = plan_mean(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
     assert 1 < plan.forecast.predicted_rmse / plain.forecast.predicted_rmse < 1.15
 
 
 def test_a_survey_anywhere_but_first_is_refused() -> None:
-    document = plan_to_json(surveyed())
+    plan = surveyed()
+    document = to_json(plan)
     document["rounds"] = document["rounds"][1:] + document["rounds"][:1]  # type: ignore[index]
     with pytest.raises(InvalidInput, match="rounds"):
-        plan_from_json(document)
+        from_json(document, plan)
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 0.6, float("nan"), "all"])
@@ -105,7 +107,7 @@ def test_under_between_user_variation_sizes_are_not_asked_for() -> None:
 
 
 def test_malicious_users_are_reckoned_with() -> None:
-    plain = dame.plan(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
+    plain = plan_mean(users=10_000, alpha=ALPHA, sizes=dame.Sizes.parse(ASSUMED))
     assert 0.5 * largest_shift(plain) <= largest_shift(surveyed()) <= 2.0
 
 
@@ -131,7 +133,7 @@ def test_classes_of_many_votes_are_believed() -> None:
 
 def test_without_votes_what_was_assumed_stands() -> None:
     plan = surveyed()
-    silence = Tally.zero(dame.first(plan))
+    silence = Tally.zero(next_step(plan, []))
     assert continued(plan, silence).brief.sizes == dame.Sizes.parse(ASSUMED)
     assert vote_histogram(plan, silence) is None
     assert vote_histogram(plan, survey_of(ASSUMED, plan, 1)) is None
@@ -142,7 +144,7 @@ def test_without_votes_what_was_assumed_stands() -> None:
 
 def test_rounds_follow_from_the_survey() -> None:
     plan = surveyed(100_000)
-    small, large = (dame.next(plan, [survey_of(true, plan, 2, 10_000)]) for true in ("constant:1", "constant:4000"))
+    small, large = (next_step(plan, [survey_of(true, plan, 2, 10_000)]) for true in ("constant:1", "constant:4000"))
     assert small.round == large.round == 1
     assert small.lens.kind == "windows"
     assert large.lens.kind == "bins", "with so many records votes locate best"
@@ -154,7 +156,7 @@ def test_the_state_machine_is_pure_and_counts_everybody() -> None:
     assert [tally.question.round for tally in played.tallies] == list(range(len(plan.rounds)))
     assert played.estimate.users == tuple(tally.reports for tally in played.tallies)
     assert sum(played.estimate.users) == plan.users
-    again = dame.next(plan_from_json(plan_to_json(plan)), played.tallies)
+    again = next_step(from_json(to_json(plan), plan), played.tallies)
     assert isinstance(again, Estimate)
     assert again == played.estimate
 
@@ -178,8 +180,8 @@ def test_a_wrong_guess_of_the_sizes_is_mended_at_length(true: str, users: int) -
 
 
 def check_a_wrong_guess(true: str, users: int, repetitions: int, coverage: float, slack: float) -> None:
-    known = dame.plan(users=users, alpha=ALPHA, sizes=dame.Sizes.parse(true))
-    best = dame.simulate(known, people(true), 100, seed=2)
-    result = dame.simulate(surveyed(users), people(true), repetitions, seed=3)
+    known = plan_mean(users=users, alpha=ALPHA, sizes=dame.Sizes.parse(true))
+    best = simulate(known, people(true), 100, seed=2)
+    result = simulate(surveyed(users), people(true), repetitions, seed=3)
     assert result.coverage >= coverage
     assert result.rmse <= PRICE[true] * slack * best.rmse

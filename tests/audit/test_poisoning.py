@@ -18,7 +18,8 @@ from dame.errors import InvalidInput, RejectedReport
 from dame.planning.machines import MachinePlan
 from dame.planning.rounds import mean_weight
 from dame.populations.simulation import draw_tally
-from dame.protocols import drive
+from dame.protocols import drive, plan_mean
+from dame.protocols import next as next_step
 from dame.tally import Tally
 from tests.device.examples import ask
 
@@ -28,8 +29,10 @@ NEAR = 4.5
 
 
 @functools.cache
-def planned(protocol: str, alpha: float = 1.0, sizes: str = "constant:100", users: int = 100_000, **more) -> MachinePlan:
-    return dame.plan(users=users, alpha=alpha, sizes=dame.Sizes.parse(sizes), protocol=protocol, study="p", **more)
+def planned(
+    protocol: str, alpha: float = 1.0, sizes: str = "constant:100", users: int = 100_000, **more
+) -> MachinePlan:
+    return plan_mean(users=users, alpha=alpha, sizes=dame.Sizes.parse(sizes), protocol=protocol, study="p", **more)
 
 
 def privacy_factor(alpha: float) -> float:
@@ -259,6 +262,6 @@ def test_honest_choices_are_those_expected(theta, count):
 
 def test_a_single_bin_leaves_nothing_to_elect():
     plan = planned("paper", 0.5, "poisson:5", users=1000)
-    assert isinstance(dame.first(plan).lens, Bins)
+    assert isinstance(next_step(plan, []).lens, Bins)
     assert plan.rounds[0].lens.bins == 1
     assert 0 < largest_shift(plan) <= 2.0

@@ -50,7 +50,7 @@ def invited(study: Run, index: int = 0) -> Invitation:
 
 def join(invited: Invitation, ledger: Ledger, server: Server | None = None) -> bytes:
     part = Participation(invited, ledger, server)
-    return part.take_part(part.terms(), lambda: RECORDS)
+    return part.take_part(part.terms(), lambda _: RECORDS)
 
 
 def test_a_device_takes_part_and_a_retry_sends_the_same(live: Live, ledger: Ledger) -> None:
@@ -79,11 +79,11 @@ def test_the_report_is_stored_before_it_is_sent(live: Live, ledger: Ledger) -> N
 
     part = Participation(one, ledger, Watching(one.base))
     with pytest.raises(Unreachable):
-        part.take_part(part.terms(), lambda: RECORDS)
+        part.take_part(part.terms(), lambda _: RECORDS)
     assert stored_at_send[0] is not None
     assert not ledger.is_sent("sleep")
     part = Participation(one, ledger)
-    assert part.take_part(part.terms(), lambda: pytest.fail("records are read once")) == stored_at_send[0]
+    assert part.take_part(part.terms(), lambda _: pytest.fail("records are read once")) == stored_at_send[0]
 
 
 def test_a_report_made_in_time_can_be_late(live: Live, ledger: Ledger) -> None:
@@ -95,7 +95,7 @@ def test_a_report_made_in_time_can_be_late(live: Live, ledger: Ledger) -> None:
     part.answer(part.question(terms), RECORDS)
     study.close(0)
     with pytest.raises(Refused) as refused:
-        part.take_part(terms, lambda: RECORDS)
+        part.take_part(terms, lambda _: RECORDS)
     assert refused.value.reason == "too-late"
 
 
@@ -105,11 +105,11 @@ def test_who_is_early_may_wait(live: Live, ledger: Ledger, monkeypatch: pytest.M
     one = invited(study, 1)
     part = Participation(one, ledger)
     with pytest.raises(Refused, match="too-early"):
-        part.take_part(part.terms(), lambda: RECORDS)
+        part.take_part(part.terms(), lambda _: RECORDS)
     assert ledger.report("sleep") is None
     closing = threading.Timer(0.3, lambda: study.close(0))
     closing.start()
-    part.take_part(part.terms(), lambda: RECORDS, wait=20.0)
+    part.take_part(part.terms(), lambda _: RECORDS, wait=20.0)
     closing.join()
     assert study.status()["rounds"][1]["reports"] == 1
 
@@ -241,7 +241,7 @@ def test_a_second_question_of_the_same_study_is_refused(live: Live, ledger: Ledg
     part.answer(part.question(terms), RECORDS)
     other_width[0] = 0.25
     with pytest.raises(AlreadyAnswered):
-        part.take_part(terms, lambda: RECORDS)
+        part.take_part(terms, lambda _: RECORDS)
 
 
 def test_a_second_token_for_the_same_study_is_refused(live: Live, ledger: Ledger) -> None:

@@ -13,7 +13,8 @@ import dame
 from dame.device.questions import Question
 from dame.estimates import Estimate
 from dame.planning.machines import MachinePlan
-from dame.protocols import PROTOCOLS
+from dame.protocols import PROTOCOLS, plan_mean
+from dame.protocols import next as next_step
 from dame.sizes import Sizes
 from dame.tally import Tally
 
@@ -34,7 +35,7 @@ def plan_of(
     sizes: str = SIZES,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> MachinePlan:
-    return dame.plan(
+    return plan_mean(
         users=users, alpha=alpha, sizes=Sizes.parse(sizes), protocol=name, bounds=bounds, study="conformance"
     )
 
@@ -84,7 +85,7 @@ def drive(plan: MachinePlan, answers) -> tuple[list[Question], Estimate]:
     """Plays a plan with a function from questions to tallies; also checks the budget of each question."""
     tallies: list[Tally] = []
     questions: list[Question] = []
-    while not isinstance(step := dame.next(plan, tallies), Estimate):
+    while not isinstance(step := next_step(plan, tallies), Estimate):
         assert step.epsilon() <= plan.alpha
         assert (step.alpha, step.study, step.round) == (plan.alpha, plan.study, len(tallies))
         questions.append(step)

@@ -20,10 +20,12 @@ from dame.device.channels import Bits, Channel, Laplace
 from dame.device.lenses import Window, Windows
 from dame.device.questions import Question
 from dame.estimates import Measured, read_window
-from dame.populations.simulation import Simulation, draw_tally, simulate_once
+from dame.populations.simulation import Simulation, draw_tally, simulate, simulate_once
+from dame.protocols import plan_mean
 from dame.sizes import Sizes
 from dame.tally import Tally
 from tests.chances import FALSE_ALARM, POWER
+from tests.machines import run_machine
 
 ALPHA = 22 / 35
 STANDARD_ERRORS = 4.5
@@ -112,10 +114,10 @@ each_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @cache
 def played(setting: Setting, repetitions: int | None = None) -> Simulation:
     sizes = Sizes.parse(setting.sizes)
-    plan = dame.plan(users=setting.users, alpha=ALPHA, sizes=sizes, protocol=setting.protocol, study="statistics")
+    plan = plan_mean(users=setting.users, alpha=ALPHA, sizes=sizes, protocol=setting.protocol, study="statistics")
     assert plan.forecast.failure_probability < 1e-9
     population = dame.Population.synthetic(sizes, dame.parse_distribution(setting.law))
-    return dame.simulate(plan, population, repetitions or setting.repetitions, seed=SEED)
+    return simulate(plan, population, repetitions or setting.repetitions, seed=SEED)
 
 
 def variance_p_value(result: Simulation, variance: float) -> float:
@@ -187,9 +189,9 @@ def test_the_published_setting_has_the_risk_of_an_independent_simulation():
 
 def test_one_bit_at_zero_attains_the_information_limit():
     sizes = Sizes.constant(1)
-    plan = dame.plan(users=1000, alpha=ALPHA, sizes=sizes, protocol="one-bit", study="limit")
+    plan = plan_mean(users=1000, alpha=ALPHA, sizes=sizes, protocol="one-bit", study="limit")
     population = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0"))
-    result = dame.simulate(plan, population, 2000, seed=SEED)
+    result = simulate(plan, population, 2000, seed=SEED)
     assert result.ratio_to_limit == pytest.approx(1.0, abs=0.1)
 
 
@@ -198,7 +200,7 @@ def test_the_forecast_is_not_below_the_measured_error(setting):
     """Plans predict for the hardest law; the measured error may exceed the forecast by chance only."""
     result = played(setting)
     sizes = Sizes.parse(setting.sizes)
-    plan = dame.plan(users=setting.users, alpha=ALPHA, sizes=sizes, protocol=setting.protocol, study="statistics")
+    plan = plan_mean(users=setting.users, alpha=ALPHA, sizes=sizes, protocol=setting.protocol, study="statistics")
     chance = 1 + STANDARD_ERRORS * math.sqrt(2 / result.repetitions)
     assert result.mse < plan.forecast.predicted_rmse**2 * chance
 
@@ -234,9 +236,9 @@ def test_intervals_cover_95_percent_of_many_studies(setting):
 @pytest.mark.parametrize("sizes", ["poisson:50", SMALL, "constant:1000"])
 def test_adaptive_studies_cover_and_keep_their_forecast(theta, sizes):
     law = Sizes.parse(sizes)
-    plan = dame.plan(users=20_000, alpha=ALPHA, sizes=law, protocol="adaptive", study="slow")
+    plan = plan_mean(users=20_000, alpha=ALPHA, sizes=law, protocol="adaptive", study="slow")
     population = dame.Population.synthetic(law, dame.parse_distribution(f"rademacher:{theta}"))
-    result = dame.simulate(plan, population, 600, seed=SEED)
+    result = simulate(plan, population, 600, seed=SEED)
     assert result.coverage >= 0.92
     assert result.rmse < 1.3 * plan.forecast.predicted_rmse
 
@@ -246,9 +248,9 @@ def test_adaptive_studies_are_far_better_than_plain_bits(theta):
     sizes = Sizes.parse("constant:100")
     population = dame.Population.synthetic(sizes, dame.parse_distribution(f"rademacher:{theta}"))
     plans = [
-        dame.plan(users=20_000, alpha=ALPHA, sizes=sizes, protocol=name, study="s") for name in ("adaptive", "one-bit")
+        plan_mean(users=20_000, alpha=ALPHA, sizes=sizes, protocol=name, study="s") for name in ("adaptive", "one-bit")
     ]
-    ours, plain = (dame.simulate(plan, population, 60, seed=SEED) for plan in plans)
+    ours, plain = (simulate(plan, population, 60, seed=SEED) for plan in plans)
     assert ours.mse < plain.mse / 8
     assert ours.coverage >= 0.88
 
@@ -294,7 +296,7 @@ def test_the_variance_of_many_large_values_keeps_its_digits():
 def test_the_bound_on_a_wrong_window_holds(users):
     """With few users the vote fails often; never more often than the plan admits, and never in silence."""
     sizes = Sizes.constant(10_000)
-    plan = dame.plan(users=users, alpha=ALPHA, sizes=sizes, protocol="paper", study="s")
+    plan = plan_mean(users=users, alpha=ALPHA, sizes=sizes, protocol="paper", study="s")
     population = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.1"))
     missed = 0
     repetitions = 150
@@ -309,9 +311,9 @@ def test_the_bound_on_a_wrong_window_holds(users):
 
 
 def test_a_vote_that_is_not_decisive_widens_the_interval_to_the_whole_range():
-    plan = dame.plan(users=50, alpha=0.1, sizes=Sizes.constant(10_000), protocol="paper", study="s", bounds=(0, 8))
+    plan = plan_mean(users=50, alpha=0.1, sizes=Sizes.constant(10_000), protocol="paper", study="s", bounds=(0, 8))
     population = dame.Population.synthetic(Sizes.constant(10_000), dame.parse_distribution("rademacher:0"))
-    estimate = dame.run(plan, population, seed=SEED)
+    estimate = run_machine(plan, population, seed=SEED)
     assert estimate.interval == (0.0, 8.0)
     assert estimate.failure_probability > 0.01
     assert any("not decisive" in note for note in estimate.notes)

@@ -12,27 +12,29 @@ from dame.device.lenses import Bins, SizeClasses, Windows
 from dame.device.parts import narrowed
 from dame.device.questions import Question
 from dame.monitoring import MOST_BARS, vote_histogram, window_ends
+from dame.planning.machines import MachinePlan
 from dame.protocols import next as next_step
+from dame.protocols import plan_mean
 from dame.tally import Tally
 
 
-def voted(protocol: str, users: int, sizes: str, place: float) -> tuple[dame.Plan, Tally]:
+def voted(protocol: str, users: int, sizes: str, place: float) -> tuple[MachinePlan, Tally]:
     """A plan, and the tally of a vote in which everybody marked the bin of one place and no coin was tossed."""
-    plan = dame.plan(
+    plan = plan_mean(
         users=users, alpha=2.0, sizes=dame.Sizes.parse(sizes), protocol=protocol, bounds=(0.0, 24.0), study="w"
     )
-    vote = dame.first(plan)
+    vote = next_step(plan, [])
     lens = narrowed(Bins, vote.lens)
     sums = [0] * lens.bins
     sums[lens.bin_of(place / 12 - 1)] = 100
     return plan, Tally.of(vote, [(100, sums)])
 
 
-def measured(lens: Windows) -> tuple[dame.Plan, Question]:
+def measured(lens: Windows) -> tuple[MachinePlan, Question]:
     """A plan, and a question of its study with another lens."""
     sizes = dame.Sizes.parse("constant:4")
-    plan = dame.plan(users=4000, alpha=2.0, sizes=sizes, protocol="one-bit", bounds=(0.0, 24.0), study="w")
-    return plan, replace(dame.first(plan), lens=lens)
+    plan = plan_mean(users=4000, alpha=2.0, sizes=sizes, protocol="one-bit", bounds=(0.0, 24.0), study="w")
+    return plan, replace(next_step(plan, []), lens=lens)
 
 
 def test_the_elected_bins_are_marked_for_each_protocol() -> None:

@@ -19,8 +19,10 @@ from dame.device.records import Summary
 from dame.errors import InvalidInput, Mismatch
 from dame.populations.population import Chunk, Population
 from dame.populations.simulation import draw_tally
+from dame.protocols import plan_mean
 from dame.sizes import Sizes
 from tests.chances import FALSE_ALARM, POWER, p_value, power
+from tests.machines import run_machine
 from tests.vectorised.exact import Entries, entry_chances, flat, numbered, numbers
 from tests.vectorised.examples import ask
 
@@ -161,9 +163,9 @@ def test_the_truth_of_fixed_users_is_the_mean_of_their_means():
 
 
 def test_a_plan_for_another_number_of_users_is_a_mismatch():
-    plan = dame.plan(users=4, alpha=1.0, sizes=Sizes.constant(1), protocol="one-bit")
+    plan = plan_mean(users=4, alpha=1.0, sizes=Sizes.constant(1), protocol="one-bit")
     with pytest.raises(Mismatch):
-        dame.run(plan, Population.arrays([1, 1, 1], [0.0, 0.0, 0.0]), seed=1)
+        run_machine(plan, Population.arrays([1, 1, 1], [0.0, 0.0, 0.0]), seed=1)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +197,8 @@ def test_a_population_is_not_changed_by_a_study():
     sizes, means = np.arange(1, 101), np.linspace(-1, 1, 100)
     population = Population.arrays(sizes, means)
     for name in dame.protocols.PROTOCOLS:
-        plan = dame.plan(users=100, alpha=1.0, sizes=Sizes.from_counts(sizes), protocol=name)
-        dame.run(plan, population, seed=1)
+        plan = plan_mean(users=100, alpha=1.0, sizes=Sizes.from_counts(sizes), protocol=name)
+        run_machine(plan, population, seed=1)
     (group,) = population.groups(100, [1.0], np.random.default_rng(1))
     (chunk,) = group
     assert isinstance(chunk, Chunk)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 
 import pytest
@@ -18,7 +17,9 @@ from dame.device.statistics import Value
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate
 from dame.planning.machines import MachinePlan
-from dame.protocols import DEFAULT, PROTOCOLS
+from dame.populations.simulation import simulate
+from dame.protocols import DEFAULT, PROTOCOLS, plan_mean
+from dame.protocols import next as next_step
 from dame.protocols.base import Protocol
 from dame.protocols.needed import users_needed
 from dame.sizes import Sizes
@@ -36,6 +37,7 @@ from tests.core.conformance import (
     population,
     possible_tallies,
 )
+from tests.machines import from_json, run_machine, to_json
 
 # --- the list
 
@@ -61,14 +63,14 @@ def test_the_suite_covers_every_protocol():
 def test_a_plan_survives_json(name, alpha, bounds):
     plan = plan_of(name, alpha=alpha, bounds=bounds)
     assert plan.notes or name != "paper" or alpha < 1
-    document = json.loads(json.dumps(dame.plan_to_json(plan), allow_nan=False))
-    assert dame.plan_from_json(document) == plan
-    assert dame.first(dame.plan_from_json(document)) == dame.first(plan)
+    document = to_json(plan)
+    assert from_json(document, plan) == plan
+    assert next_step(from_json(document, plan), []) == next_step(plan, [])
 
 
 @every_protocol
 def test_a_plan_has_the_keys_that_others_rely_on(name):
-    document = dame.plan_to_json(plan_of(name))
+    document = to_json(plan_of(name))
     common = {"protocol", "protocol_version", "alpha", "users", "rounds", "predicted_rmse", "failure_probability"}
     bounds = {"limit_mse", "lower_bound", "upper_bound"}
     own = {"m_tilde", "tau", "bins", "phi"} if name in ("paper", "kent") else set()
@@ -125,14 +127,14 @@ def test_bins_cover_the_whole_range_whatever_the_sizes(name, sizes):
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, math.nan, math.inf, "10", None, True, 10**13])
 def test_a_wrong_number_of_users_is_refused(name, wrong):
     with pytest.raises(InvalidInput, match="users"):
-        dame.plan(users=wrong, alpha=1.0, sizes=Sizes.constant(5), protocol=name)
+        plan_mean(users=wrong, alpha=1.0, sizes=Sizes.constant(5), protocol=name)
 
 
 @every_protocol
 @pytest.mark.parametrize("wrong", [0, -1, 9e-7, 33, 1e6, math.nan, math.inf, "1", None, True])
 def test_a_wrong_alpha_is_refused(name, wrong):
     with pytest.raises(InvalidInput, match="alpha"):
-        dame.plan(users=10, alpha=wrong, sizes=Sizes.constant(5), protocol=name)
+        plan_mean(users=10, alpha=wrong, sizes=Sizes.constant(5), protocol=name)
 
 
 @every_protocol
@@ -142,33 +144,33 @@ def test_a_wrong_alpha_is_refused(name, wrong):
 )
 def test_wrong_bounds_are_refused(name, wrong):
     with pytest.raises(InvalidInput, match="bound"):
-        dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=name, bounds=wrong)
+        plan_mean(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=name, bounds=wrong)
 
 
 @pytest.mark.parametrize("wrong", ["dame", "", "PAPER", None, 5, ["paper"]])
 def test_an_unknown_protocol_is_refused(wrong):
     with pytest.raises(InvalidInput, match="protocol must be one of"):
-        dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=wrong)
+        plan_mean(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=wrong)
 
 
 @every_protocol
 @pytest.mark.parametrize("wrong", ["poisson:5", None, 5, {1: 1.0}])
 def test_sizes_that_are_no_sizes_are_refused(name, wrong):
     with pytest.raises(InvalidInput, match="sizes"):
-        dame.plan(users=10, alpha=1.0, sizes=wrong, protocol=name)
+        plan_mean(users=10, alpha=1.0, sizes=wrong, protocol=name)
 
 
 @every_protocol
 def test_choices_that_a_planner_does_not_know_are_refused(name):
     with pytest.raises(InvalidInput, match="choice"):
-        dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=name, luck=1.0)
+        plan_mean(users=10, alpha=1.0, sizes=Sizes.constant(5), protocol=name, luck=1.0)
 
 
 @every_protocol
 def test_without_a_name_every_study_has_its_own_identity(name):
-    one, other = (dame.plan(users=10, alpha=1.0, sizes=Sizes.constant(1), protocol=name) for _ in range(2))
+    one, other = (plan_mean(users=10, alpha=1.0, sizes=Sizes.constant(1), protocol=name) for _ in range(2))
     assert one.study != other.study
-    assert question_id(dame.first(one)) != question_id(dame.first(other))
+    assert question_id(next_step(one, [])) != question_id(next_step(other, []))
 
 
 # --- the state machine
@@ -188,15 +190,15 @@ def test_whatever_the_tallies_questions_keep_the_budget_and_the_estimate_is_insi
 @given(data=st.data())
 def test_first_and_next_are_pure(name, data):
     plan, tallies = plan_of(name), []
-    twin = dame.plan_from_json(json.loads(json.dumps(dame.plan_to_json(plan))))
-    assert dame.first(plan) == dame.next(plan, [])
-    while not isinstance(step := dame.next(plan, tallies), Estimate):
+    twin = from_json(to_json(plan), plan)
+    assert next_step(plan, []) == next_step(plan, [])
+    while not isinstance(step := next_step(plan, tallies), Estimate):
         kept = list(tallies)
-        assert dame.next(plan, tuple(tallies)) == step
-        assert dame.next(twin, list(tallies)) == step
+        assert next_step(plan, tuple(tallies)) == step
+        assert next_step(twin, list(tallies)) == step
         assert tallies == kept
         tallies.append(data.draw(possible_tallies(step)))
-    assert dame.next(twin, tallies) == step
+    assert next_step(twin, tallies) == step
 
 
 @every_protocol
@@ -204,7 +206,7 @@ def test_too_many_tallies_are_a_mismatch(name):
     plan, tallies = plan_of(name), []
     drive(plan, lambda question: tallies.append(likely_tally(question, 50)) or tallies[-1])
     with pytest.raises(Mismatch):
-        dame.next(plan, [*tallies, tallies[-1]])
+        next_step(plan, [*tallies, tallies[-1]])
 
 
 @every_protocol
@@ -216,10 +218,10 @@ def test_a_tally_of_another_question_is_a_mismatch(name):
         for change in (*changes, {"alpha": 2 * plan.alpha}):
             foreign = likely_tally(dataclasses.replace(tally.question, **change), 50)
             with pytest.raises(Mismatch):
-                dame.next(plan, [*tallies[:place], foreign])
+                next_step(plan, [*tallies[:place], foreign])
     if len(tallies) > 1:
         with pytest.raises(Mismatch):
-            dame.next(plan, tallies[::-1])
+            next_step(plan, tallies[::-1])
 
 
 @every_protocol
@@ -229,7 +231,7 @@ def test_questions_of_another_shape_are_a_mismatch(name):
     lens, channel = SizeClasses(classes=4), Bits.optimised(plan.alpha, 4)
     last = dataclasses.replace(tallies[-1].question, lens=lens, channel=channel)
     with pytest.raises(Mismatch, match="size-classes bits"):
-        dame.next(plan, [*tallies[:-1], likely_tally(last, 50)])
+        next_step(plan, [*tallies[:-1], likely_tally(last, 50)])
 
 
 @every_protocol
@@ -254,7 +256,7 @@ def test_a_silent_round_gives_the_whole_range_and_says_so(name):
 def test_a_handful_of_users_gives_an_estimate(name, users, alpha):
     plan = plan_of(name, users, alpha)
     for seed in range(5):
-        estimate = dame.run(plan, population(), seed=seed)
+        estimate = run_machine(plan, population(), seed=seed)
         check_estimate(estimate, plan)
         assert sum(estimate.users) == users
 
@@ -263,7 +265,7 @@ def test_a_handful_of_users_gives_an_estimate(name, users, alpha):
 def test_a_study_is_the_same_in_other_units(name):
     inner, hours = plan_of(name), plan_of(name, bounds=(0.0, 10.0))
     for seed in range(4):
-        one, other = (dame.run(plan, population(), seed=seed) for plan in (inner, hours))
+        one, other = (run_machine(plan, population(), seed=seed) for plan in (inner, hours))
         assert other.value == pytest.approx(5 * (one.value + 1), abs=1e-12)
         assert other.standard_error == pytest.approx(5 * one.standard_error, rel=1e-12)
         assert other.interval == pytest.approx([5 * (end + 1) for end in one.interval], abs=1e-12)
@@ -275,7 +277,7 @@ def test_a_study_is_the_same_in_other_units(name):
 @every_protocol
 def test_the_same_seed_gives_the_same_study(name):
     plan = plan_of(name)
-    one, same, other = (dame.run(plan, population(), seed=seed) for seed in (SEED, SEED, SEED + 1))
+    one, same, other = (run_machine(plan, population(), seed=seed) for seed in (SEED, SEED, SEED + 1))
     assert one == same
     assert one != other
 
@@ -283,15 +285,15 @@ def test_the_same_seed_gives_the_same_study(name):
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", 2**65, True])
 def test_a_wrong_seed_is_refused(seed):
     with pytest.raises(InvalidInput, match="seed"):
-        dame.run(plan_of("one-bit"), population(), seed=seed)
+        run_machine(plan_of("one-bit"), population(), seed=seed)
     with pytest.raises(InvalidInput, match="seed"):
-        dame.simulate(plan_of("one-bit"), population(), 2, seed=seed)
+        simulate(plan_of("one-bit"), population(), 2, seed=seed)
 
 
 @pytest.mark.parametrize("repetitions", [0, -1, 1.5, math.nan, "1", None, True])
 def test_a_wrong_number_of_repetitions_is_refused(repetitions):
     with pytest.raises(InvalidInput, match="repetitions"):
-        dame.simulate(plan_of("one-bit"), population(), repetitions)
+        simulate(plan_of("one-bit"), population(), repetitions)
 
 
 # --- how many users a target takes

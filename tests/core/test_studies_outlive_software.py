@@ -11,8 +11,11 @@ import dame
 from dame.between_users.tuning import SEGMENTS
 from dame.device.lenses import Windows
 from dame.estimates import Estimate
+from dame.planning.machines import MachinePlan
 from dame.populations.population import Chunk
 from dame.populations.simulation import draw_tally
+from dame.protocols import next as next_step
+from dame.protocols import plan_mean
 from dame.protocols.adaptive import one_distribution, search, segments
 from dame.protocols.adaptive.tuning import TUNING
 from tests.core.conformance import check_estimate
@@ -47,18 +50,18 @@ def other_constants(monkeypatch):
     back()
 
 
-def answered(plan: dame.Plan, history: list[dame.Tally], rounds: int, means: np.ndarray) -> list[dame.Tally]:
+def answered(plan: MachinePlan, history: list[dame.Tally], rounds: int, means: np.ndarray) -> list[dame.Tally]:
     """The history after so many more rounds, by today's constants."""
     rng = np.random.default_rng(len(history))
     for _ in range(rounds):
-        question = dame.next(plan, history)
+        question = next_step(plan, history)
         part = rng.choice(means, round(len(means) * plan.shares[len(history)]))
         history = [*history, draw_tally(question, [Chunk(np.full(len(part), 50), part)], rng)]
     return history
 
 
-def finished(plan: dame.Plan, history: list[dame.Tally]) -> Estimate:
-    estimate = dame.next(plan, history)
+def finished(plan: MachinePlan, history: list[dame.Tally]) -> Estimate:
+    estimate = next_step(plan, history)
     assert isinstance(estimate, Estimate)
     check_estimate(estimate, plan)
     return estimate
@@ -73,13 +76,13 @@ def users(count: int) -> np.ndarray:
 def test_two_rounds_under_other_constants(other_constants, constants):
     """The issue that this was found with: one constant changed from 0.01 to 0.011, and the study could not go on."""
     other_constants(TUNING, **constants)
-    plan = dame.plan(users=20_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive", max_rounds=4)
+    plan = plan_mean(users=20_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive", max_rounds=4)
     assert len(plan.rounds) >= 3
     means = users(plan.users)
     before = answered(plan, [], 2, means)
-    as_it_was = dame.next(plan, before)
+    as_it_was = next_step(plan, before)
     other_constants.back()
-    assert dame.next(plan, before) != as_it_was or "belief" in constants or "trust" in constants
+    assert next_step(plan, before) != as_it_was or "belief" in constants or "trust" in constants
     history = answered(plan, before, len(plan.rounds) - 2, means)
     assert [tally.question for tally in history[:2]] == [tally.question for tally in before]
     low, high = finished(plan, history).interval
@@ -88,7 +91,7 @@ def test_two_rounds_under_other_constants(other_constants, constants):
 
 def test_segments_under_other_constants(other_constants):
     other_constants(SEGMENTS, reach=2.5, count=4)
-    plan = dame.plan(
+    plan = plan_mean(
         users=20_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive", between_sd="learn"
     )
     means = users(plan.users)
@@ -102,7 +105,7 @@ def test_segments_under_other_constants(other_constants):
 
 def test_a_survey_under_other_constants(other_constants):
     other_constants(TUNING, clips=(0.7, 1.1, 2.2), survey_trust=0.9)
-    plan = dame.plan(users=20_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive", survey=0.1)
+    plan = plan_mean(users=20_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive", survey=0.1)
     means = users(plan.users)
     before = answered(plan, [], 2, means)
     other_constants.back()
@@ -112,10 +115,10 @@ def test_a_survey_under_other_constants(other_constants):
 
 def test_a_question_that_nobody_would_ask_today_is_read_as_it_was_asked():
     """The windows of the second round are three times as wide, and around another centre: the estimate is right."""
-    plan = dame.plan(users=40_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive")
+    plan = plan_mean(users=40_000, alpha=1.0, sizes=dame.Sizes.parse("constant:50"), study="outlive")
     means = users(plan.users)
     history = answered(plan, [], 1, means)
-    question = dame.next(plan, history)
+    question = next_step(plan, history)
     lens = question.lens
     assert isinstance(lens, Windows)
     wide = [

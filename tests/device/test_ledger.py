@@ -19,10 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dame.device import Ledger, Report, question_id
+from dame.device import Ledger, Report, Slot, question_id
 from dame.device.answering import answer_with_coins
 from dame.device.channels import Bits, Laplace
 from dame.device.lenses import Bins, Windows
+from dame.device.questions import Question
+from dame.device.statistics import Indicator, Present, Square, Statistic, Value
 from dame.errors import AlreadyAnswered, BadRecords, DameError, InvalidInput
 from tests.device.examples import ask
 from tests.device.sources import SeededCoins
@@ -31,6 +33,7 @@ VOTE = ask(Bins(bins=64, width=1 / 32), Bits.optimised(1.0, bins=64), 1.0, study
 BIT = ask(Windows.whole_range(), Bits.single(1.0), 1.0, study="sleep", round=1)
 GRID = ask(Windows.whole_range(), Laplace.spending(0.1), 0.1, study="steps", round=1)
 RECORDS = [0.123456789, -0.987654321, 0.5551234]
+SLOTS = [Slot(target, round_) for target in ("mean", "late") for round_ in (0, 1)]
 RACERS = 6
 PATIENCE = 60.0
 """Seconds that a child process may take before a test gives up on it."""
@@ -104,6 +107,46 @@ def test_another_question_of_the_same_study_is_refused(open_ledger, path):
     assert ledger.spent() == 1
 
 
+def about(target: str, statistic: Statistic) -> Question:
+    return dataclasses.replace(BIT, target=target, round=0, statistic=statistic)
+
+
+TARGETS = [
+    about("minutes", Value(column="minutes", high=60)),
+    about("minutes/square", Square(column="minutes", high=60)),
+    about("late", Indicator(column="minutes", relation="above", than="15")),
+    about("minutes/present", Present(column="minutes")),
+    about("other", Value(column="minutes", high=60)),
+    about("minutes", Value(column="hours", high=60)),
+]
+"""Questions of one study: each has another target, or is about another column."""
+
+
+@pytest.mark.parametrize("first", TARGETS, ids=lambda question: question.target)
+@pytest.mark.parametrize("records", [[{"minutes": 7, "hours": 3.5}], [{}], []], ids=["records", "lacking", "none"])
+def test_one_report_a_study_whatever_the_target(open_ledger, path, first, records):
+    ledger = open_ledger(path)
+    report = ledger.answer(first, records)
+    for other in TARGETS:
+        if other is not first:
+            with pytest.raises(AlreadyAnswered, match="another question of study 'sleep'"):
+                open_ledger(path).answer(other, records)
+    assert ledger.report("sleep") == ledger.answer(first, [{"minutes": 59}]) == report
+    assert ledger.spent() == 1
+    assert Report.decode(first, report).question == question_id(first)
+
+
+def test_a_refusal_does_not_tell_whether_there_are_records(open_ledger, path):
+    ledger = open_ledger(path)
+    ledger.answer(TARGETS[0], [])
+    sentences = set()
+    for records in ([], [{"minutes": 7.0}], [{"minutes": "bad"}]):
+        with pytest.raises(AlreadyAnswered) as refused:
+            ledger.answer(TARGETS[2], records)
+        sentences.add(str(refused.value))
+    assert len(sentences) == 1
+
+
 def test_the_report_has_the_law_of_the_device(open_ledger, path):
     stored = open_ledger(path)._answer(VOTE, RECORDS, SeededCoins(3))
     assert stored == answer_with_coins(VOTE, RECORDS, SeededCoins(3)).encode(VOTE)
@@ -155,22 +198,22 @@ def test_a_cap_out_of_range_is_refused(open_ledger, path, cap):
 
 
 @settings(max_examples=25)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2), st.booleans()), max_size=12))
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(SLOTS), st.booleans()), max_size=12))
 def test_any_list_of_calls_gives_each_study_one_report_at_most(tmp_path_factory, calls):
     path = tmp_path_factory.mktemp("ledger") / "file"
     ledger = Ledger(path, cap=2.5)
-    given_out: dict[str, tuple[int, bytes]] = {}
-    for study, round_, reopen in calls:
+    given_out: dict[str, tuple[Slot, bytes]] = {}
+    for study, slot, reopen in calls:
         if reopen:
             ledger.close()
             ledger = Ledger(path, cap=2.5)
-        question = dataclasses.replace(VOTE, study=study, round=round_)
+        question = dataclasses.replace(VOTE, study=study, target=slot.target, round=slot.round)
         try:
             report = ledger.answer(question, RECORDS)
         except AlreadyAnswered:
-            assert (study in given_out and given_out[study][0] != round_) or len(given_out) == 2
+            assert (study in given_out and given_out[study][0] != slot) or len(given_out) == 2
         else:
-            assert given_out.setdefault(study, (round_, report)) == (round_, report)
+            assert given_out.setdefault(study, (slot, report)) == (slot, report)
     assert ledger.spent() == len(given_out)
     ledger.close()
 

@@ -11,7 +11,7 @@ import pytest
 
 import dame
 from dame.errors import InvalidInput
-from dame.protocols import PROTOCOLS, register
+from dame.protocols import PROTOCOLS, plan_mean, register
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "two_looks.py"
@@ -55,8 +55,8 @@ import dame, two_looks
 sizes = dame.Sizes.parse("poisson:500")
 people = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.4"))
 for name in ("two-looks", "one-bit"):
-    plan = dame.plan(users=20_000, alpha=1, sizes=sizes, protocol=name)
-    print(dame.simulate(plan, people, 200, seed=1).mse)
+    plan = plan_mean(users=20_000, alpha=1, sizes=sizes, protocol=name)
+    print(simulate(plan, people, 200, seed=1).mse)
 """
     done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
@@ -68,4 +68,4 @@ for name in ("two-looks", "one-bit"):
 def test_names_that_are_taken_and_things_that_are_no_protocols_are_refused(wrong):
     with pytest.raises(InvalidInput, match="protocol must be"):
         register(wrong)
-    assert dame.plan(users=10, alpha=1.0, sizes=dame.Sizes.constant(1), protocol="one-bit")
+    assert plan_mean(users=10, alpha=1.0, sizes=dame.Sizes.constant(1), protocol="one-bit")

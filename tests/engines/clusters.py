@@ -50,14 +50,17 @@ class Machine:
             place.mkdir()
         for part in Path(pyspark.__file__).parent.iterdir():
             (home / part.name).symlink_to(part)
+        find = f'PYTHONPATH="{ROOT / "src"}${{PYTHONPATH:+:$PYTHONPATH}}"'
         for name, words in {"dame": "-m dame", "python3": ""}.items():
-            (tools / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT / "src"}" exec "{sys.executable}" {words} "$@"\n', "utf-8")
+            (tools / name).write_text(f'#!/bin/sh\n{find} exec "{sys.executable}" {words} "$@"\n', "utf-8")
             (tools / name).chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         paths = [str(tools), str(home / "bin"), os.environ["PATH"]]
         own = {"PATH": os.pathsep.join(paths), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": LOOPBACK}
         java = {} if "JAVA_HOME" in kept or shutil.which("java") else {"JAVA_HOME": packaged_java()}
-        return cls(folder=folder, environment={**kept, **own, **java})
+        # Quick to start rather than to run, and nothing in the folders of others.
+        options = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={folder}"
+        return cls(folder=folder, environment={**kept, **own, **java, "JAVA_TOOL_OPTIONS": options})
 
     def run(self, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """What became of a block of commands."""
@@ -99,12 +102,9 @@ class Machine:
 
 @contextmanager
 def standalone(machine: Machine, workers: int) -> Iterator[str]:
-    """The address of a master with so many workers, none of which has this package."""
-    # Workers run a Python that certainly has nothing installed.
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", machine.folder / "bare"], check=True)
+    """The address of a master with so many workers."""
     port, start = free_port(), [str(Path(machine.environment["SPARK_HOME"]) / "bin" / "spark-class")]
     place = ["--host", LOOPBACK, "--webui-port", "0"]
-    bare = {"PYSPARK_PYTHON": str(machine.folder / "bare" / "bin" / "python")}
     master = f"spark://{LOOPBACK}:{port}"
     with ExitStack() as stack:
         words = [*start, "org.apache.spark.deploy.master.Master", *place, "--port", str(port)]
@@ -112,13 +112,13 @@ def standalone(machine: Machine, workers: int) -> Iterator[str]:
         for number in range(workers):
             limits = ["--cores", "1", "--memory", "1g", "--work-dir", str(machine.folder / f"work-{number}")]
             words = [*start, "org.apache.spark.deploy.worker.Worker", *place, *limits, master]
-            stack.enter_context(machine.running(f"worker-{number}", "Successfully registered", *words, **bare))
+            stack.enter_context(machine.running(f"worker-{number}", "Successfully registered", *words))
         yield master
 
 
 @contextmanager
 def connect_server(machine: Machine, master: str) -> Iterator[str]:
-    """The address of a server of Spark Connect on a cluster."""
+    """The address of a server of Spark Connect on a cluster, whose workers have this package installed."""
     port, script = free_port(), str(Path(machine.environment["SPARK_HOME"]) / "sbin" / "start-connect-server.sh")
     settings = {
         "spark.connect.grpc.binding.address": LOOPBACK,
@@ -127,7 +127,7 @@ def connect_server(machine: Machine, master: str) -> Iterator[str]:
         "spark.driver.host": LOOPBACK,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
-        "spark.pyspark.python": str(machine.folder / "bare" / "bin" / "python"),
+        "spark.pyspark.python": str(machine.folder / "packed" / "bin" / "python"),
     }
     words = ["bash", script, "--master", master, *(f"--conf={name}={value}" for name, value in settings.items())]
     with machine.running("connect", "Spark Connect server started", *words, SPARK_NO_DAEMONIZE="1"):

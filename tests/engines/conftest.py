@@ -15,6 +15,7 @@ from dame.cli.app import run
 from dame.engines.spark_sessions import spark_session
 from dame.engines.sql import Reduction
 from tests.engines.calls import Call
+from tests.engines.tables import kind_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,9 +62,9 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def queries(monkeypatch: pytest.MonkeyPatch) -> list[type]:
-    """The reductions that are taken from now on."""
-    taken: list[type] = []
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The reductions that are taken from now on, each as one of FULL, CLEAN and WITHIN."""
+    taken: list[str] = []
     query = Reduction.query
-    monkeypatch.setattr(Reduction, "query", lambda how, table: taken.append(type(how)) or query(how, table))
+    monkeypatch.setattr(Reduction, "query", lambda how, table: taken.append(kind_of(how)) or query(how, table))
     return taken

@@ -11,8 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
+from dame.device.statistics import Value
 from dame.engines.keys import Key
 from dame.engines.layout import Layout
+from dame.engines.plain_tables import reduce_columns
+from dame.engines.sql import CleanReduction, Reduction
+from dame.engines.store import KeptTable
 
 Rows = list[tuple[tuple[Key | None, ...], float | None]]
 
@@ -45,7 +49,29 @@ def row_lists(draw: st.DrawFn, *columns: st.SearchStrategy[Key], most: int = 40)
 def layout(bounds: tuple[float, float] = (-1.0, 1.0), columns: int = 1, study: str = "study") -> Layout:
     """The layout of a file that `write` wrote."""
     names = tuple(f"key {place}" for place in range(columns))
-    return Layout(user=names, value="the value", low=bounds[0], high=bounds[1], study=study)
+    return Layout(user=names, statistics=(value(bounds),), value="the value", study=study)
+
+
+def value(bounds: tuple[float, float]) -> Value:
+    """The statistic of a table's one column."""
+    return Value(low=bounds[0], high=bounds[1])
+
+
+def plain(rows: Rows, bounds: tuple[float, float] = (-1.0, 1.0), study: str = "study") -> KeptTable:
+    """The rows, reduced without any engine."""
+    width = len(rows[0][0])
+    columns = {f"key {place}": [key[place] for key, _ in rows] for place in range(width)}
+    return reduce_columns({**columns, "the value": [value for _, value in rows]}, layout(bounds, width, study))
+
+
+FULL, CLEAN, WITHIN = "full", "clean", "within"
+
+
+def kind_of(how: Reduction) -> str:
+    """Which reduction it is: for any table, for clean ones, or for clean ones without values outside the bounds."""
+    if not isinstance(how, CleanReduction):
+        return FULL
+    return WITHIN if len(how.within) == len(how.layout.statistics) else CLEAN
 
 
 def arrow(rows: Rows) -> pa.Table:

@@ -17,24 +17,22 @@ from dame.device.questions import Question, question_id
 from dame.device.reports import Report
 from dame.device.statistics import Value
 from dame.engines import answers
-from dame.engines.answers import Addressed, tally_all
-from dame.engines.people import People
-from dame.engines.plain_tables import reduce_rows
+from dame.engines.answers import EVERYBODY, Addressed, tally_all
+from dame.engines.people import Held, People
 from dame.errors import Mismatch
 from dame.tally import Tally
 from dame.vectorised import coins
 from tests.chances import FALSE_ALARM
 from tests.engines.oracle import report_of
 from tests.engines.questions import QUESTIONS, plans
+from tests.engines.tables import plain
 
 RECORDS = st.lists(st.floats(-1, 1), min_size=1, max_size=6)
 
 
 def people(table: dict[str, list[float]]) -> People:
     """A table in one part, users in the order of the table."""
-    keys = [(user,) for user, records in table.items() for _ in records]
-    values = [value for records in table.values() for value in records]
-    (part,) = reduce_rows(keys, values, bounds=(-1.0, 1.0), study="study").people
+    (part,) = plain([((user,), value) for user, records in table.items() for value in records]).people
     return part
 
 
@@ -43,7 +41,8 @@ def many(users: int) -> People:
     rng = np.random.default_rng(5)
     sizes = rng.integers(1, 60, users)
     totals = (sizes * rng.uniform(-0.2, 0.6, users) * 2**30).astype(np.int64)
-    return People(hashes=rng.integers(0, 2**64, users, dtype=np.uint64), sizes=sizes, totals=totals)
+    hashes = rng.integers(0, 2**64, users, dtype=np.uint64)
+    return People(held=Held.each([Value()], ["size"]), hashes=hashes, counts=(sizes,), totals=(totals,))
 
 
 def decoded(question: Question, rows: np.ndarray) -> list[Report]:
@@ -66,11 +65,11 @@ def test_reports_are_those_of_devices_with_the_same_coins(kind: str, table: dict
 @pytest.mark.parametrize("seed", [3, None])
 def test_any_partition_gives_one_tally(kind: str, seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     crowd, asked = many(500), Addressed(question=QUESTIONS[kind], seed=seed)
-    whole = asked.tally(crowd)
+    whole = asked.tallies(crowd)[EVERYBODY]
     parts = [crowd.chosen(slice(start, start + 70)) for start in range(0, 500, 70)]
     monkeypatch.setattr(answers, "BYTES_AT_ONCE", 100)
     monkeypatch.setattr(coins, "_WORDS_AT_ONCE", 16)
-    (added,) = tally_all([asked], reversed(parts))
+    ((added,),) = (groups.values() for groups in tally_all([asked], reversed(parts)))
     assert added.reports == whole.reports == 500
     assert seed is None or added == whole
 
@@ -79,7 +78,7 @@ def test_any_partition_gives_one_tally(kind: str, seed: int | None, monkeypatch:
 def test_seeded_and_secure_reports_have_one_distribution(kind: str) -> None:
     """The mean of each entry over many reports, seeded and secure, differs by noise only; a wrong α would show."""
     question, crowd = QUESTIONS[kind], many(40_000)
-    seeded, secure = (Addressed(question=question, seed=seed).tally(crowd) for seed in (11, None))
+    seeded, secure = (Addressed(question=question, seed=seed).tallies(crowd)[EVERYBODY] for seed in (11, None))
     for entry in range(len(seeded.sums)):
         assert abs(_z(seeded, secure, entry)) < stats.norm.isf(FALSE_ALARM / 2)
 
@@ -101,7 +100,8 @@ def test_a_wrong_threshold_would_be_seen() -> None:
     question = QUESTIONS["vote"]
     mutant = replace(question, alpha=1.2, channel=Bits.optimised(1.2, 13))
     one, other = (
-        Addressed(question=asked, seed=seed).tally(many(40_000)) for asked, seed in ((question, 1), (mutant, 2))
+        Addressed(question=asked, seed=seed).tallies(many(40_000))[EVERYBODY]
+        for asked, seed in ((question, 1), (mutant, 2))
     )
     assert min(abs(_z(one, other, entry)) for entry in range(13)) > stats.norm.isf(FALSE_ALARM / 2)
 
@@ -127,19 +127,26 @@ class TestSlots:
         assert len({frozenset(some) for some in chosen}) == 40
         # Half of the users are in the slot, and half of those again in another repetition: 500 ± 5 deviations.
         assert all(400 < len(chosen[0] & some) < 600 for some in chosen[1:])
-        assert len({one.tally(crowd).sums for one in asked}) > 20
+        assert len({one.tallies(crowd)[EVERYBODY].sums for one in asked}) > 20
 
     @pytest.mark.parametrize(
         "wrong",
-        [{"study": "other"}, {"target": "other"}, {"round": 5}, {"alpha": 1.6}, {"statistic": Value(low=-2.0)}],
+        [{"study": "other"}, {"target": "other"}, {"round": 5}, {"alpha": 1.6}],
     )
     def test_questions_of_another_plan(self, wrong: dict[str, object]) -> None:
         with pytest.raises(Mismatch, match="does not belong to this plan"):
             Addressed.in_slot(plans(400)["paper"], replace(QUESTIONS["bit"], **wrong))
 
+    def test_questions_that_the_table_was_not_read_for(self) -> None:
+        asked = Addressed(question=replace(QUESTIONS["bit"], statistic=Value(low=-2.0)))
+        with pytest.raises(Mismatch, match="was not read for value, between -2 and 1, but for value, between -1 and 1"):
+            asked.tallies(many(10))
+        with pytest.raises(Mismatch, match="was not read for"):
+            list(asked.reports(many(10)))
+
     def test_nobody_asked(self) -> None:
         asked = Addressed(question=QUESTIONS["vote"], first=5, last=4)
-        assert asked.tally(many(10)) == Tally.zero(QUESTIONS["vote"])
+        assert asked.tallies(many(10)) == {EVERYBODY: Tally.zero(QUESTIONS["vote"])}
 
 
 def test_reports_name_their_question() -> None:

@@ -12,11 +12,27 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dame.device.statistics import Value
+from dame.engines.dialects import DUCKDB
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
-from dame.engines.plain_tables import reduce_rows
-from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, InsideReduction, Reduction
-from tests.engines.tables import BOUNDS, INTEGERS, TEXTS, Rows, arrow, layout, row_lists, write
+from dame.engines.sql import CleanReduction, Reduction
+from dame.engines.statistic_sql import MOST_EXACT
+from tests.engines.tables import (
+    BOUNDS,
+    CLEAN,
+    FULL,
+    INTEGERS,
+    TEXTS,
+    WITHIN,
+    Rows,
+    arrow,
+    layout,
+    plain,
+    row_lists,
+    value,
+    write,
+)
 from tests.engines.test_reduction import COLUMNS, counted, expected, seen
 
 FINITE = st.floats(-3e6, 3e6)
@@ -46,10 +62,9 @@ def test_parquet_files_agree_with_devices(
     if not right:
         return
     table = reduce_table(write(folder, rows), layout(bounds, len(columns)))
-    plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=bounds, study="study")
     assert seen(table) == right
-    assert table.survey() == plain.survey()
-    assert table.survey().left_out() == counted(rows, bounds)
+    assert table.survey() == plain(rows, bounds).survey()
+    assert table.survey().of(value(bounds)).left_out() == counted(rows, bounds)
 
 
 @given(st.data(), BOUNDS, st.sampled_from([(INTEGERS,), (TEXTS, INTEGERS)]))
@@ -58,26 +73,26 @@ def test_all_reductions_give_the_same_rows(data: st.DataObject, bounds: tuple[fl
     assume(6e6 / (bounds[1] - bounds[0]) < 2**20)  # no value is far out
     records = arrow(data.draw(clean_rows(*columns)))
     found = []
-    for kind in (Reduction, CleanReduction, InsideReduction):
-        how = kind(dialect=DUCKDB, layout=layout(bounds, len(columns)))
+    settings = {"dialect": DUCKDB, "layout": layout(bounds, len(columns))}
+    for how in (Reduction(**settings), CleanReduction(**settings)):
         with duckdb.connect() as session:
             session.register("records", records)
             reduced = session.sql(how.query("records")).to_arrow_table()
-        # The last is for tables in which this is 0.
-        found.append(sorted(reduced.drop_columns("outside").to_pylist(), key=lambda row: row["person"]))
-    assert found[0] == found[1] == found[2]
+        names = ["person", how.row().sizes[0], how.row().totals[0], how.row().outside[0]]
+        found.append(sorted([row[name] for name in names] for row in reduced.to_pylist()))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("footers", [True, False])
 @pytest.mark.parametrize(
     ("flaw", "by_footers", "by_values"),
     [
-        (None, [InsideReduction], [CleanReduction]),
-        ({"the value": math.nan}, [InsideReduction, Reduction], [Reduction]),
-        ({"the value": math.inf}, [Reduction], [Reduction]),
-        ({"the value": None}, [Reduction], [Reduction]),
-        ({"key 0": None}, [Reduction], [Reduction]),
-        ({"key 1": None}, [Reduction], [Reduction]),
+        (None, [WITHIN], [CLEAN]),
+        ({"the value": math.nan}, [WITHIN, FULL], [FULL]),
+        ({"the value": math.inf}, [FULL], [FULL]),
+        ({"the value": None}, [FULL], [FULL]),
+        ({"key 0": None}, [FULL], [FULL]),
+        ({"key 1": None}, [FULL], [FULL]),
     ],
 )
 def test_which_tables_are_clean(
@@ -91,37 +106,38 @@ def test_which_tables_are_clean(
     pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=100, write_statistics=footers)
     survey = reduce_table(str(tmp_path / "*.parquet"), layout(LIMITS, 2)).survey()
     assert queries == (by_footers if footers else by_values)
-    assert survey.records == (299 if flaw else 300)
-    assert sum(survey.left_out().values()) == (0 if not flaw else 2 if "the value" in flaw else 1)
+    column = survey.of(value(LIMITS))
+    assert column.records == (299 if flaw else 300)
+    assert sum(column.left_out().values()) == (0 if not flaw else 2 if "the value" in flaw else 1)
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
-def test_a_user_with_very_many_records(tmp_path: Path, beyond: int, queries: list[type]) -> None:
+def test_a_user_with_very_many_records(tmp_path: Path, beyond: int, queries: list[str]) -> None:
     """Her sum is the largest that doubles hold exactly, or beyond it."""
     path, count = tmp_path / "table.parquet", MOST_EXACT + beyond
     with duckdb.connect() as session:
         session.sql(f"SELECT 7 AS who, 9.0 AS what FROM range({count})").write_parquet(str(path))
-    how = Layout(user=("who",), value="what", low=8.0, high=9.0, study="study")
+    how = Layout(user=("who",), statistics=(Value(low=8.0, high=9.0),), value="what", study="study")
     table = reduce_table(str(path), how)
     ((people,),) = [[*table.people]]
-    assert people.totals.tolist() == [count * 2**30]
-    assert people.sizes.tolist() == [count]
-    assert queries == ([CleanReduction, Reduction] if beyond else [CleanReduction])
+    assert [totals.tolist() for totals in people.totals] == [[count * 2**30]]
+    assert [counts.tolist() for counts in people.counts] == [[count]]
+    assert queries == ([CLEAN, FULL] if beyond else [CLEAN])
 
 
-@pytest.mark.parametrize("value", [1e300, -1e300, 2.0**26, -(2.0**26)])
-def test_values_far_out(tmp_path: Path, value: float, queries: list[type]) -> None:
+@pytest.mark.parametrize("far", [1e300, -1e300, 2.0**26, -(2.0**26)])
+def test_values_far_out(tmp_path: Path, far: float, queries: list[str]) -> None:
     """Where a value is too far out for the quick way of clipping, the other one is taken."""
-    rows: Rows = [(("a",), 0.25), (("a",), value), (("b",), 0.75)]
+    rows: Rows = [(("a",), 0.25), (("a",), far), (("b",), 0.75)]
     table = reduce_table(write(tmp_path, rows), layout((0.0, 1.0)))
     assert seen(table) == expected(rows, (0.0, 1.0))
-    assert queries == [Reduction]
+    assert queries == [FULL]
 
 
-@pytest.mark.parametrize("value", [2.0**20, -(2.0**20)])
-def test_values_not_so_far_out(tmp_path: Path, value: float, queries: list[type]) -> None:
-    rows: Rows = [(("a",), 0.25), (("a",), value), (("b",), 0.75)]
+@pytest.mark.parametrize("far", [2.0**20, -(2.0**20)])
+def test_values_not_so_far_out(tmp_path: Path, far: float, queries: list[str]) -> None:
+    rows: Rows = [(("a",), 0.25), (("a",), far), (("b",), 0.75)]
     table = reduce_table(write(tmp_path, rows), layout((0.0, 1.0)))
     assert seen(table) == expected(rows, (0.0, 1.0))
-    assert table.survey().clipped == 1
-    assert queries == [CleanReduction]
+    assert table.survey().of(value((0.0, 1.0))).clipped == 1
+    assert queries == [CLEAN]

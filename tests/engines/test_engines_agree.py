@@ -17,10 +17,9 @@ import dame
 from dame.device.assignment import participant_hash
 from dame.device.questions import Question
 from dame.device.statistics import Value
-from dame.engines.answers import Addressed
+from dame.engines.answers import EVERYBODY, Addressed
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
-from dame.engines.plain_tables import reduce_rows
 from dame.engines.spark_sessions import read_records
 from dame.engines.spark_tables import SparkTable
 from dame.engines.study import ReducedTable, carry_out
@@ -29,7 +28,7 @@ from dame.protocols import PROTOCOLS
 from dame.tally import Tally
 from tests.engines.oracle import report_of, tally_of
 from tests.engines.questions import QUESTIONS, plans
-from tests.engines.tables import INTEGERS, TEXTS, arrow, layout, row_lists
+from tests.engines.tables import INTEGERS, TEXTS, arrow, layout, plain, row_lists, value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +45,7 @@ def records() -> dict[str, list[float]]:
 
 def long_table() -> pa.Table:
     """The population in rows, shuffled."""
-    rows = [(user, value) for user, listed in records().items() for value in listed]
+    rows = [(user, item) for user, listed in records().items() for item in listed]
     order = np.random.default_rng(2).permutation(len(rows))
     return pa.table({"key 0": [rows[i][0] for i in order], "the value": [rows[i][1] for i in order]})
 
@@ -71,8 +70,7 @@ def test_every_protocol_as_device_by_device(protocol: str) -> None:
 
 def addressed() -> list[Addressed]:
     """A question of every kind, to everybody, with the same seed."""
-    statistic = Value(low=BOUNDS[0], high=BOUNDS[1])
-    return [Addressed(question=replace(question, statistic=statistic), seed=4) for question in QUESTIONS.values()]
+    return [Addressed(question=replace(question, statistic=value(BOUNDS)), seed=4) for question in QUESTIONS.values()]
 
 
 def by_devices(question: Question) -> Tally:
@@ -85,26 +83,24 @@ def by_devices(question: Question) -> Tally:
 
 def test_every_kind_of_question_as_device_by_device() -> None:
     table = reduce_table(long_table(), layout(BOUNDS))
-    assert table.tallies(addressed()) == [by_devices(one.question) for one in addressed()]
+    assert table.tallies(addressed()) == [{EVERYBODY: by_devices(one.question)} for one in addressed()]
 
 
 @given(st.data(), st.sampled_from([(INTEGERS,), (TEXTS,), (TEXTS, INTEGERS)]), st.integers(0, 2**63))
 @settings(max_examples=30)
 def test_duckdb_as_plain(data: st.DataObject, columns: tuple, seed: int) -> None:
     rows = data.draw(row_lists(*columns))
-    plain = reduced_rows(rows)
-    if plain is None:
+    oracle = reduced_rows(rows)
+    if oracle is None:
         return
-    plan = plans(USERS, BOUNDS)["paper"]
-    assert carry_out(plan, reduce_table(arrow(rows), layout(BOUNDS, len(columns))), seed) == carry_out(
-        plan, plain, seed
-    )
+    plan, embedded = plans(USERS, BOUNDS)["paper"], reduce_table(arrow(rows), layout(BOUNDS, len(columns)))
+    assert carry_out(plan, embedded, seed) == carry_out(plan, oracle, seed)
 
 
 def reduced_rows(rows: list) -> ReducedTable | None:
     """The plain engine's table, unless nobody is in it."""
     try:
-        return reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=BOUNDS, study="study")
+        return plain(rows, BOUNDS)
     except InvalidInput:
         return None
 
@@ -141,7 +137,7 @@ class TestSpark:
 
     def test_every_kind_of_question(self, spark: SparkSession) -> None:
         cluster = self.table(spark.createDataFrame(long_table()).repartition(3))
-        assert cluster.tallies(addressed()) == [by_devices(one.question) for one in addressed()]
+        assert cluster.tallies(addressed()) == [{EVERYBODY: by_devices(one.question)} for one in addressed()]
         cluster.close()
 
     def test_repetitions_take_one_pass_a_round(self, spark: SparkSession) -> None:
@@ -154,19 +150,20 @@ class TestSpark:
     @settings(max_examples=4)
     def test_any_rows(self, spark: SparkSession, data: st.DataObject, columns: tuple) -> None:
         rows = data.draw(row_lists(*columns))
-        plain = reduced_rows(rows)
-        if plain is None:
+        oracle = reduced_rows(rows)
+        if oracle is None:
             return
         cluster = self.table(spark.createDataFrame(arrow(rows)), len(columns))
-        assert cluster.survey() == plain.survey()
+        assert cluster.survey() == oracle.survey()
         plan = plans(USERS, BOUNDS)["one-bit"]
-        assert carry_out(plan, cluster, seed=2) == carry_out(plan, plain, seed=2)
+        assert carry_out(plan, cluster, seed=2) == carry_out(plan, oracle, seed=2)
         cluster.close()
 
     def test_names_with_braces_and_quotes(self, spark: SparkSession) -> None:
         frame = spark.createDataFrame([(1, 0.25), (1, 0.75), (2, 0.5)], ["the {user}", "va`lue"])
-        table = SparkTable(frame, Layout(user=("the {user}",), value="va`lue", low=0.0, high=1.0, study="s"))
-        assert dict(table.survey().sizes) == {2: 1, 1: 1}
+        statistic = value((0.0, 1.0))
+        table = SparkTable(frame, Layout(user=("the {user}",), statistics=(statistic,), value="va`lue", study="s"))
+        assert dict(table.survey().of(statistic).sizes) == {2: 1, 1: 1}
         assert spark.catalog.listTables() == []
         table.close()
 
@@ -180,28 +177,28 @@ class TestSpark:
     def test_csv_and_column_names(self, spark: SparkSession, tmp_path: Path) -> None:
         path = tmp_path / "table.csv"
         path.write_text("a`b,x.y\n1,0.5\n1,\n2,NaN\n,1.0\n3,9\n")
-        how = Layout(user=("a`b",), value="x.y", low=-1.0, high=1.0, study="study")
+        how = Layout(user=("a`b",), statistics=(Value(),), value="x.y", study="study")
         cluster = SparkTable(read_records(spark, str(path)), how)
-        survey = cluster.survey()
+        survey = cluster.survey().of(Value())
         assert (survey.users, survey.records, survey.clipped, survey.nulls) == (2, 2, 1, 1)
         assert (survey.not_finite, survey.without_user, survey.without_records) == (1, 1, 1)
-        assert reduce_table(str(path), how).survey() == survey
+        assert reduce_table(str(path), how).survey() == cluster.survey()
 
     def test_refusals(self, spark: SparkSession, tmp_path: Path) -> None:
         frame = spark.createDataFrame(pa.table({"user": [1.5], "value": ["x"]}))
-        for user, value, what in (
+        for user, column, what in (
             ("no", "value", "one of user, value"),
             ("user", "value", "integers"),
             ("value", "value", "numbers"),
         ):
             with pytest.raises(InvalidInput, match=what):
-                SparkTable(frame, Layout(user=(user,), value=value, low=-1.0, high=1.0, study="s"))
+                SparkTable(frame, Layout(user=(user,), statistics=(Value(),), value=column, study="s"))
         for name in ("nothing.parquet", "table.xlsx"):
             with pytest.raises(InvalidInput, match="table must be"):
                 read_records(spark, str(tmp_path / name))
         nobody = spark.createDataFrame(pa.table({"user": [1], "value": [float("nan")]}))
         with pytest.raises(InvalidInput, match="at least one record"):
-            SparkTable(nobody, Layout(user=("user",), value="value", low=-1.0, high=1.0, study="s")).survey()
+            SparkTable(nobody, Layout(user=("user",), statistics=(Value(),), value="value", study="s")).survey()
 
     def test_population(self, spark: SparkSession) -> None:
         how = {"user": "key 0", "value": "the value", "bounds": BOUNDS, "study": "study"}

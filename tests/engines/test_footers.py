@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from dame.engines import duckdb_tables
 from dame.engines.duckdb_tables import reduce_table
-from dame.engines.plain_tables import reduce_rows
-from dame.engines.sql import CleanReduction, InsideReduction, Reduction
-from tests.engines.tables import INTEGERS, Rows, arrow, layout, row_lists
+from tests.engines.tables import CLEAN, FULL, INTEGERS, WITHIN, Rows, arrow, layout, plain, row_lists, value
 from tests.engines.test_clean_tables import clean_rows
 from tests.engines.test_reduction import counted, expected, seen
 
@@ -45,19 +43,19 @@ def write(path: Path, values: list[float | None], kind: pa.DataType | None = Non
 
 def agrees(files: str, values: list[float | None]) -> None:
     """Checks people and counts against what devices make of these values, file after file."""
-    rows: Rows = [((number % 2,), value) for number, value in enumerate(values)]
+    rows: Rows = [((number % 2,), item) for number, item in enumerate(values)]
     table = reduce_table(files, layout(LIMITS))
     assert seen(table) == expected(rows, LIMITS)
-    assert table.survey().left_out() == counted(rows, LIMITS)
+    assert table.survey().of(value(LIMITS)).left_out() == counted(rows, LIMITS)
 
 
 INSIDE, OUTSIDE = [0.25, -1.5, 4.0, 1.0], [0.25, -7.0, 4.0, 5.5]
 
 
-@pytest.mark.parametrize(("values", "how"), [(INSIDE, InsideReduction), (OUTSIDE, CleanReduction)])
+@pytest.mark.parametrize(("values", "how"), [(INSIDE, WITHIN), (OUTSIDE, CLEAN)])
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
 def test_a_footer_without_flaws_saves_the_look(
-    tmp_path: Path, values: list[float], how: type, kind: pa.DataType, looks: list, queries: list
+    tmp_path: Path, values: list[float], how: str, kind: pa.DataType, looks: list, queries: list
 ) -> None:
     write(tmp_path / "a.parquet", values, kind)
     agrees(str(tmp_path / "a.parquet"), values)
@@ -79,13 +77,13 @@ def test_kinds_of_values(tmp_path: Path, kind: pa.DataType, looks: list) -> None
     assert bool(looks) == (not pa.types.is_integer(kind))
 
 
-@pytest.mark.parametrize(("values", "how"), [(INSIDE, InsideReduction), (OUTSIDE, CleanReduction)])
-def test_nan_is_found_where_the_footer_hides_it(tmp_path: Path, values: list[float], how: type, queries: list) -> None:
+@pytest.mark.parametrize(("values", "how"), [(INSIDE, WITHIN), (OUTSIDE, CLEAN)])
+def test_nan_is_found_where_the_footer_hides_it(tmp_path: Path, values: list[float], how: str, queries: list) -> None:
     values = [*values, math.nan, 1.0]
     write(tmp_path / "a.parquet", values)
     assert pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(1).statistics.has_min_max
     agrees(str(tmp_path / "a.parquet"), values)
-    assert queries == [how, Reduction]
+    assert queries == [how, FULL]
 
 
 def test_nothing_but_nan(tmp_path: Path) -> None:
@@ -99,17 +97,17 @@ def test_values_far_out(tmp_path: Path, far: float, queries: list) -> None:
     values = [1.0, far, 2.0, 3.0]
     write(tmp_path / "a.parquet", values)
     agrees(str(tmp_path / "a.parquet"), values)
-    assert queries == [Reduction]
+    assert queries == [FULL]
 
 
 SECOND = [
-    (INSIDE, {}, False, [InsideReduction]),
-    (OUTSIDE, {}, False, [CleanReduction]),
-    (INSIDE, {"write_statistics": False}, True, [CleanReduction]),
-    ([1.0, None, 2.0, 3.0], {}, True, [Reduction]),
-    ([1.0, math.inf, 2.0, 3.0], {}, True, [Reduction]),
-    ([1.0, math.nan, 2.0, 3.0], {}, False, [InsideReduction, Reduction]),
-    ([1.0, math.nan, 2.0, 3.0], {"write_statistics": False}, True, [Reduction]),
+    (INSIDE, {}, False, [WITHIN]),
+    (OUTSIDE, {}, False, [CLEAN]),
+    (INSIDE, {"write_statistics": False}, True, [CLEAN]),
+    ([1.0, None, 2.0, 3.0], {}, True, [FULL]),
+    ([1.0, math.inf, 2.0, 3.0], {}, True, [FULL]),
+    ([1.0, math.nan, 2.0, 3.0], {}, False, [WITHIN, FULL]),
+    ([1.0, math.nan, 2.0, 3.0], {"write_statistics": False}, True, [FULL]),
 ]
 
 
@@ -134,12 +132,12 @@ def test_files_that_spell_a_column_differently(tmp_path: Path, looks: list) -> N
 
 def test_floats_at_a_bound(tmp_path: Path) -> None:
     """The largest value is 0.1 in short, and a little more than that in full."""
-    value = float.fromhex("0x1.99999ap-4")
+    largest = float.fromhex("0x1.99999ap-4")
     pq.write_table(
-        pa.table({"key 0": [1, 1], "the value": pa.array([value, 0.0], pa.float32())}), tmp_path / "a.parquet"
+        pa.table({"key 0": [1, 1], "the value": pa.array([largest, 0.0], pa.float32())}), tmp_path / "a.parquet"
     )
     table = reduce_table(str(tmp_path / "a.parquet"), layout((0.0, 0.1)))
-    assert table.survey().clipped == 1
+    assert table.survey().of(value((0.0, 0.1))).clipped == 1
 
 
 @given(st.data(), st.booleans(), st.booleans(), st.integers(1, 50))
@@ -153,6 +151,5 @@ def test_any_files_agree_with_devices(
     if not right:
         return
     table = reduce_table(str(folder / "a.parquet"), layout(LIMITS))
-    plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=LIMITS, study="study")
     assert seen(table) == right
-    assert table.survey() == plain.survey()
+    assert table.survey() == plain(rows, LIMITS).survey()

@@ -13,13 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from dame.engines.keys import Key
-from dame.engines.plain_tables import reduce_rows
 from dame.engines.study import carry_out
 from dame.planning.plans import Plan
 from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
 from tests.engines.calls import Call, document, refusal
-from tests.engines.tables import Rows, arrow
+from tests.engines.tables import Rows, arrow, plain
 
 BOUNDS = (-2.0, 8.0)
 USERS = 60
@@ -88,8 +87,8 @@ def the_plan(study: str = "seed-11") -> Plan:
 @pytest.mark.parametrize("kind", KINDS)
 def test_pilots(call: Call, tmp_path: Path, kind: str, files: str) -> None:
     rows = rows_of(kind)
-    plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=BOUNDS, study="seed-11")
-    right = carry_out(the_plan(), plain, seed=11)[0]
+    oracle = plain(rows, BOUNDS, "seed-11")
+    right = carry_out(the_plan(), oracle, seed=11)[0]
     found = document(call, "pilot", write(tmp_path, files, rows), *columns_of(kind), *SETTINGS)
     assert [round_["tally"] for round_ in found["rounds"]] == [tally.to_json() for tally in right.tallies]
     assert found["estimate"] == right.estimate.value
@@ -102,8 +101,8 @@ def test_pilots(call: Call, tmp_path: Path, kind: str, files: str) -> None:
 def test_answers(call: Call, tmp_path: Path, kind: str, files: str) -> None:
     """The reports that a site writes are those of the plain engine, and what it leaves out is counted."""
     rows, question, reports = rows_of(kind), tmp_path / "question.txt", tmp_path / "reports.pq"
-    plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=BOUNDS, study="files")
-    right = carry_out(the_plan("files"), plain, seed=11)[0].tallies[0]
+    oracle = plain(rows, BOUNDS, "files")
+    right = carry_out(the_plan("files"), oracle, seed=11)[0].tallies[0]
     words = ["--users", USERS, *SETTINGS[:-2], "--study", "files", "--no-compare", "--out", tmp_path / "plan.txt"]
     assert call("plan", *words)[0] == 0
     assert call("ask", tmp_path / "plan.txt", "--out", question)[0] == 0

@@ -161,11 +161,13 @@ def test_missing_extras_are_named(call: Call, table: Path, monkeypatch: pytest.M
 
 def test_progress_is_told(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dame.engines.duckdb_tables.SECONDS_BETWEEN_LOOKS", 0.001)
+    from dame.device.statistics import Value
     from dame.engines.duckdb_tables import reduce_table
     from dame.engines.layout import Layout
 
     told: list[int] = []
     rows = pa.table({"who": np.arange(2_000_000) % 1000, "what": np.linspace(0, 1, 2_000_000)})
-    reduce_table(rows, Layout(user=("who",), value="what", low=0.0, high=1.0, study="s"), progress=told.append)
+    layout = Layout(user=("who",), statistics=(Value(low=0.0, high=1.0),), value="what", study="s")
+    reduce_table(rows, layout, progress=told.append)
     assert told
     assert all(0 <= percent <= 100 for percent in told)

@@ -99,7 +99,7 @@ def test_simulation(records: pa.Table) -> None:
 def test_refusals(records: pa.Table) -> None:
     population = dame.Population.table(records, **LAYOUT)
     wrong = dame.plan(users=500, alpha=1.0, sizes=population.sizes, bounds=(0, 11))
-    with pytest.raises(Mismatch, match="bounds"):
+    with pytest.raises(Mismatch, match="the plan asks for value, between 0 and 11"):
         dame.run(wrong, population)
     with pytest.raises(InvalidInput, match="bounds"):
         dame.Population.table(records, user="who", value="what", bounds=(1, 0))

@@ -17,11 +17,10 @@ from dame.device.statistics import Value
 from dame.engines.duckdb_tables import memory_bytes, reduce_table
 from dame.engines.keys import Key, key_text
 from dame.engines.layout import Layout
-from dame.engines.plain_tables import reduce_rows
 from dame.engines.store import KeptTable
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
-from tests.engines.tables import BOUNDS, INTEGERS, TEXTS, UUIDS, Rows, arrow, layout, row_lists
+from tests.engines.tables import BOUNDS, INTEGERS, TEXTS, UUIDS, Rows, arrow, layout, plain, row_lists, value
 
 COLUMNS = st.sampled_from([(INTEGERS,), (TEXTS,), (UUIDS,), (INTEGERS, TEXTS), (TEXTS, TEXTS, UUIDS)])
 
@@ -31,19 +30,18 @@ def seen(table: KeptTable) -> dict[int, tuple[int, float]]:
     return {
         int(hash_): (int(size), float(mean))
         for part in table.people
-        for hash_, size, mean in zip(part.hashes, part.sizes, part.means, strict=True)
+        for hash_, size, mean in zip(part.hashes, *part.of(*part.held.statistics), strict=True)
     }
 
 
 def expected(rows: Rows, bounds: tuple[float, float]) -> dict[int, tuple[int, float]]:
     """The same, user by user, from the device."""
     records: dict[tuple[Key, ...], list[float]] = defaultdict(list)
-    for key, value in rows:
-        if None not in key and value is not None and math.isfinite(value):
-            records[key].append(value)
+    for key, item in rows:
+        if None not in key and item is not None and math.isfinite(item):
+            records[key].append(item)
     people = {
-        participant_hash("study", key_text(key)): Value(low=bounds[0], high=bounds[1]).summarise(listed)
-        for key, listed in records.items()
+        participant_hash("study", key_text(key)): value(bounds).summarise(listed) for key, listed in records.items()
     }
     return {hash_: (person.size, person.mean) for hash_, person in people.items()}
 
@@ -71,10 +69,10 @@ def test_engines_agree_with_devices(data: st.DataObject, bounds: tuple[float, fl
             reduce_table(arrow(rows), layout(bounds, len(columns)))
         return
     embedded = reduce_table(arrow(rows), layout(bounds, len(columns)))
-    plain = reduce_rows([key for key, _ in rows], [value for _, value in rows], bounds=bounds, study="study")
-    assert seen(embedded) == seen(plain) == right
-    assert embedded.survey() == plain.survey()
-    assert embedded.survey().left_out() == counted(rows, bounds)
+    oracle = plain(rows, bounds)
+    assert seen(embedded) == seen(oracle) == right
+    assert embedded.survey() == oracle.survey()
+    assert embedded.survey().of(value(bounds)).left_out() == counted(rows, bounds)
     assert embedded.survey().users == len(right)
 
 
@@ -125,13 +123,13 @@ def test_different_keys_have_different_texts(pair: list[list[str]]) -> None:
 @pytest.mark.parametrize("name", ['"', "'; DROP TABLE x; --", "select", "a b", "ü", "k0", "v", "g", "person"])
 def test_any_column_name(name: str) -> None:
     table = pa.table({name: [1, 1, 2], f"{name} value": [0.5, 0.5, -1.0]})
-    how = Layout(user=(name,), value=f"{name} value", low=-1.0, high=1.0, study="study")
+    how = Layout(user=(name,), statistics=(Value(),), value=f"{name} value", study="study")
     assert sorted(seen(reduce_table(table, how)).values()) == [(1, -1.0), (2, 0.5)]
 
 
 @pytest.mark.parametrize("study", ["it's", 'a "b"', "100 %", "ü\\n", "{0}", "%s", "x" * 128])
 def test_any_study_name(study: str) -> None:
-    how = Layout(user=("user",), value="value", low=-1.0, high=1.0, study=study)
+    how = Layout(user=("user",), statistics=(Value(),), value="value", study=study)
     table = reduce_table(pa.table({"user": ["u"], "value": [0.0]}), how)
     assert list(seen(table)) == [participant_hash(study, "u")]
 
@@ -143,7 +141,7 @@ class TestRefusals:
 
     def refused(self, source: object, user: str = "user", value: str = "value") -> str:
         with pytest.raises(InvalidInput) as caught:
-            reduce_table(source, Layout(user=(user,), value=value, low=-1.0, high=1.0, study="s"))
+            reduce_table(source, Layout(user=(user,), statistics=(Value(),), value=value, study="s"))
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
@@ -152,7 +150,7 @@ class TestRefusals:
         assert "a column of integers, texts or UUIDs" in self.refused(self.TABLE, user="when")
         assert "a column of numbers" in self.refused(self.TABLE, value="text")
         with pytest.raises(InvalidInput, match="at least one column"):
-            Layout(user=(), value="value", low=-1.0, high=1.0, study="s")
+            Layout(user=(), statistics=(Value(),), value="value", study="s")
 
     def test_files(self, tmp_path: Path) -> None:
         assert "No files found" in self.refused(str(tmp_path / "nothing.parquet"))
@@ -182,12 +180,7 @@ class TestSurvey:
     """A commutative monoid, like a tally."""
 
     SURVEYS = st.lists(st.integers(1, 50), min_size=1, max_size=5).map(
-        lambda sizes: reduce_rows(
-            [(place,) for place, size in enumerate(sizes) for _ in range(size)],
-            [place / 7 for place, size in enumerate(sizes) for _ in range(size)],
-            bounds=(-1.0, 1.0),
-            study="s",
-        ).survey()
+        lambda sizes: plain([((place,), place / 7) for place, size in enumerate(sizes) for _ in range(size)]).survey()
     )
 
     @given(SURVEYS, SURVEYS, SURVEYS)
@@ -198,13 +191,14 @@ class TestSurvey:
 
     @given(SURVEYS)
     def test_sizes(self, survey: Survey) -> None:
-        assert sum(survey.sizes.values()) == survey.users
-        assert sum(size * users for size, users in survey.sizes.items()) == survey.records
-        assert survey.observed_sizes().mean == pytest.approx(survey.records / survey.users)
+        column = survey.of(Value())
+        assert sum(column.sizes.values()) == column.users == survey.users
+        assert sum(size * users for size, users in column.sizes.items()) == column.records
+        assert column.observed_sizes().mean == pytest.approx(column.records / column.users)
 
     def test_true_mean(self) -> None:
-        table = reduce_rows([("a",), ("a",), ("b",)], [0.0, 1.0, -1.0], bounds=(-1.0, 1.0), study="s")
-        assert table.survey().true_mean == -0.25
+        table = plain([(("a",), 0.0), (("a",), 1.0), (("b",), -1.0)])
+        assert table.survey().of(Value()).true_mean == -0.25
 
 
 def test_people_do_not_depend_on_order_or_files(tmp_path: Path) -> None:

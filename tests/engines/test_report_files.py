@@ -11,8 +11,9 @@ from scipy import stats
 
 from dame.device.questions import question_id
 from dame.device.reports import Report
+from dame.device.statistics import Value
 from dame.engines import report_files
-from dame.engines.answers import Addressed
+from dame.engines.answers import EVERYBODY, Addressed
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
 from dame.errors import InvalidInput
@@ -32,7 +33,7 @@ def test_a_file_holds_the_tally(kind: str, seed: int | None, tmp_path: Path, mon
     assert write_reports(path, asked, parts) == 300
     counted = tally_files(question, [path]).check()
     assert counted.tally.reports == 300
-    assert seed is None or counted.tally == asked.tally(crowd)
+    assert seed is None or counted.tally == asked.tallies(crowd)[EVERYBODY]
 
 
 def test_what_a_file_says(tmp_path: Path) -> None:
@@ -59,10 +60,10 @@ def test_order_says_nothing_about_users(tmp_path: Path) -> None:
         rows = pq.read_table(tmp_path / name).column("report").to_pylist()
         values.append([Report.decode(question, row).value for row in rows])
     places = np.arange(4000)
-    assert stats.spearmanr(crowd.means, values[0]).pvalue > FALSE_ALARM
+    assert stats.spearmanr(crowd.of(Value())[1], values[0]).pvalue > FALSE_ALARM
     assert stats.spearmanr(places, values[1]).pvalue > FALSE_ALARM
     # Users sorted by their means and left in that order would be caught.
-    assert stats.spearmanr(places, np.sort(crowd.means)).pvalue < FALSE_ALARM
+    assert stats.spearmanr(places, np.sort(crowd.of(Value())[1])).pvalue < FALSE_ALARM
 
 
 def test_ids_are_fresh_unless_seeded(tmp_path: Path) -> None:

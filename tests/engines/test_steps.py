@@ -13,7 +13,7 @@ import pytest
 import dame
 from dame.device.questions import Question
 from dame.device.statistics import Value
-from dame.engines.answers import Addressed
+from dame.engines.answers import EVERYBODY, Addressed
 from dame.engines.steps import added_notes, step_after, tally_from
 from dame.engines.study import carry_out
 from dame.errors import InvalidInput, Mismatch
@@ -38,7 +38,7 @@ def documents(protocol: str, sites: int, ask: Ask = as_it_is) -> tuple[dame.Plan
     step = step_after(plan, listed)
     while not isinstance(step, Estimate):
         addressed = Addressed.in_slot(plan, ask(step), seed=3)
-        listed += [json.loads(json.dumps(addressed.tally(part).to_json())) for part in parts]
+        listed += [json.loads(json.dumps(addressed.tallies(part)[EVERYBODY].to_json())) for part in parts]
         step = step_after(plan, listed)
     return plan, listed, step
 
@@ -114,7 +114,7 @@ class TestOtherConstants:
         _, _, undisturbed = documents(protocol, 1)
         width = undisturbed.interval[1] - undisturbed.interval[0]
         assert abs(estimate.value - undisturbed.value) < width
-        assert estimate.interval[0] <= many(900).means.mean() <= estimate.interval[1]
+        assert estimate.interval[0] <= many(900).of(Value())[1].mean() <= estimate.interval[1]
 
     def test_no_earlier_question_is_worked_out_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         plan, listed, estimate = documents("adaptive", 1)
@@ -161,8 +161,8 @@ def test_tally_from() -> None:
 class _Everybody:
     """The least that an engine must be."""
 
-    def tallies(self, addressed: Sequence[Addressed]) -> list[dame.Tally]:
-        return [one.tally(many(900)) for one in addressed]
+    def tallies(self, addressed: Sequence[Addressed]) -> list[dict[str, dame.Tally]]:
+        return [one.tallies(many(900)) for one in addressed]
 
 
 def test_a_question_for_another_slot_is_another_question() -> None:

@@ -22,8 +22,10 @@ def test_people_come_back_in_order(room: int) -> None:
     for _ in range(2):
         parts = list(kept)
         assert np.concatenate([part.hashes for part in parts]).tolist() == crowd.hashes.tolist()
-        assert np.concatenate([part.sizes for part in parts]).tolist() == crowd.sizes.tolist()
-        assert np.concatenate([part.totals for part in parts]).tolist() == crowd.totals.tolist()
+        for name in ("counts", "totals"):
+            assert (
+                np.hstack([getattr(part, name) for part in parts]).tolist() == np.array(getattr(crowd, name)).tolist()
+            )
     kept.close()
 
 

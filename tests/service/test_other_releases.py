@@ -105,7 +105,7 @@ def take_part(study: Run, token: str, path: Path) -> None:
     invited = Invitation(base=study.live.base, token=token, study=study.study, key=study.public()["public_key"])
     ledger = Ledger(path)
     part = Participation(invited, ledger)
-    part.take_part(part.terms(), lambda: [HOURS] * 400)
+    part.take_part(part.terms(), lambda _: [HOURS] * 400)
     ledger.close()
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 
 import pytest
 from hypothesis import strategies as st
 
+from dame.device import STATISTICS
 from dame.device.channels import Bits
 from dame.device.exact import WORD
 from dame.device.lenses import Windows
 from dame.device.questions import Question, question_from_json
-from tests.device.strategies import alphas, means, questions, studies
+from dame.device.statistics import Indicator, Square, Statistic, Value
+from dame.errors import BadRecords
+from tests.device.examples import own
+from tests.device.strategies import alphas, asked_rows, bounds, means, questions, statistics, studies
 from tests.fuzz.documents import encoded_reports, question_documents
-from tests.web.needs import DEVICE, ROOT
+from tests.web.needs import DEVICE, ROOT, node
 from tests.web.replaying import agreed, asked_all, collected, differences, played
 from vectors import outcomes
 
@@ -72,9 +77,30 @@ BROKEN = [
     ("lenses.js", "right - left >= NARROWEST", "right > left"),
     ("lenses.js", "[-3, 3]", "[-1, 1]"),
     ("lenses.js", "[-3, 3]", "[-4, 4]"),
-    ("statistics.js", "clamp(record, low, high)", "record"),
+    ("statistics.js", "clamp(value, low, high)", "value"),
     ("statistics.js", "* scale + 0.5", "* scale"),
-    ("statistics.js", ": Number.NaN", ": Number(record)"),
+    ("statistics.js", "HALF_GRID + 0.5)", "HALF_GRID)"),
+    ("statistics.js", "(step * step) / HALF_GRID", "Number((BigInt(step) ** 2n) >> 30n)"),
+    ("statistics.js", "value > number", "value >= number"),
+    ("statistics.js", "value < number", "value <= number"),
+    ("statistics.js", "value === than || value === number", "value === than"),
+    ("statistics.js", "value === than || value === number", "value == than"),
+    ("statistics.js", "NUMBER.test(this.than)", "true"),
+    ("statistics.js", "Number.isFinite(number) ? number", "!Number.isNaN(number) ? number"),
+    ("statistics.js", 'this.relation !== "is" &&', "false &&"),
+    ("statistics.js", 'this.relation === "is" ? numbersOrTexts : numbers', "numbersOrTexts"),
+    ("statistics.js", "RELATIONS.includes(value)", "true"),
+    ("statistics.js", 'value === "" ? value : name(field, value)', "value"),
+    ("statistics.js", 'value === "" ? value : name(field, value)', "name(field, value)"),
+    ("statistics.js", "LONGEST_NAME = 128", "LONGEST_NAME = 129"),
+    ("statistics.js", ".length ? 1 : -1", ".length ? 1 : 0"),
+    ("statistics.js", "size: 1, mean", "size: records.length, mean"),
+    ("records.js", ": Number.NaN", ": Number(item)"),
+    ("records.js", '"bigint", "boolean"', '"bigint"'),
+    ("records.js", "ABSENT = { size: 1,", "ABSENT = { size: 0,"),
+    ("records.js", "column && isPlain(record)", "isPlain(record)"),
+    ("records.js", "record ?? Number.NaN", "record ?? null"),
+    ("records.js", "[null, Object.prototype].includes(Object.getPrototypeOf(record))", "true"),
     ("coins.js", "while (bernoulliExp(coins, 1n, 1n)) wholes", "if (bernoulliExp(coins, 1n, 1n)) wholes"),
     ("coins.js", "!(negative && magnitude === 0n)", "true"),
     ("coins.js", "flips % 2n === 1n", "flips % 2n === 0n"),
@@ -132,11 +158,11 @@ seeds = st.integers(0, 2**32)
 
 
 def test_both_devices_give_the_same_answers_to_random_questions():
-    cases = collected(st.tuples(questions(), records, means, seeds), 300)
+    cases = collected(st.tuples(questions(), bounds(), records, means, seeds), 300)
     documents, operations = {}, []
-    for index, (question, some, mean, seed) in enumerate(cases):
+    for index, (asked, (low, high), some, mean, seed) in enumerate(cases):
+        question = dataclasses.replace(asked, statistic=Value(low=low, high=high))
         documents[str(index)] = question.to_json()
-        low, high = question.statistic.low, question.statistic.high
         inside = low + (mean + 1) / 2 * (high - low)
         operations += [
             outcomes.question_operation(question.to_json()),
@@ -145,6 +171,82 @@ def test_both_devices_give_the_same_answers_to_random_questions():
         ]
     assert len(cases) >= 250
     agreed(operations, documents)
+
+
+def test_both_devices_answer_by_any_statistic_of_any_records():
+    cases = collected(st.tuples(questions(), asked_rows(), seeds), 500)
+    documents, operations = {}, []
+    for index, (asked, (statistic, some), seed) in enumerate(cases):
+        question = dataclasses.replace(asked, statistic=statistic)
+        documents[str(index)] = question.to_json()
+        operations += [
+            outcomes.question_operation(question.to_json()),
+            outcomes.summary_operation(statistic.to_json(), some),
+            outcomes.answer_operation(str(index), question, some, seed),
+        ]
+    assert {type(statistic) for _, (statistic, _), _ in cases} == set(own(STATISTICS))
+    assert sum(not some for _, (_, some), _ in cases) > 5
+    agreed(operations, documents)
+
+
+def test_both_devices_square_alike():
+    """Doubles near the borders of the grid, whose squares need more than 53 bits."""
+    steps = st.one_of(st.integers(-(2**30), 2**30), st.integers(2**29, 2**30), st.integers(-200, 200))
+    near = st.tuples(steps, st.sampled_from([0.0, 0.5, -0.5, 0.25])).map(lambda pair: sum(pair) / 2**30)
+    lists = collected(st.lists(near, min_size=1, max_size=9), 300)
+    agreed([outcomes.summary_operation(Square().to_json(), some) for some in lists])
+
+
+def test_both_devices_sum_more_records_than_a_double_can():
+    """More than 2^20 records at the upper bound, beside one in the middle: a sum of doubles would lose steps."""
+    some = [1.0] * (2**20 + 3) + [1 / 3] * 7
+    agreed([outcomes.summary_operation(Value().to_json(), some)])
+
+
+def test_both_devices_refuse_the_same_records():
+    odd = st.one_of(st.none(), st.booleans(), st.text(max_size=3), st.lists(st.integers(), max_size=1), numbers)
+    cell = st.dictionaries(st.sampled_from(["", "a", "toString"]), odd, max_size=3)
+    lists = st.lists(st.one_of(odd, cell), max_size=3)
+    asked = statistics().flatmap(
+        lambda one: st.sampled_from(["", "a", "toString"]).map(lambda column: dataclasses.replace(one, column=column))
+    )
+    operations = [
+        outcomes.summary_operation(statistic.to_json(), some)
+        for statistic, some in collected(st.tuples(asked, lists), 600)
+    ]
+    assert 100 < sum("error" in one["expect"] for one in operations) < 500
+    agreed(operations)
+
+
+def test_objects_of_a_page_are_read_by_their_own_values_only():
+    """What JSON cannot hold: inherited values, `undefined`, holes, and objects that are no records."""
+    outcomes_ = node("page_records.mjs", DEVICE, stdin=None)
+    absent, half = {"size": 1, "mean": 0}, {"size": 1, "mean": 0.5}
+    assert outcomes_.pop("refused") == ["record number 1 must be a finite number"] * 7
+    assert outcomes_ == {
+        "toString": absent,
+        "__proto__": absent,
+        "constructor": absent,
+        "undefined": absent,
+        "own toString": half,
+        "own __proto__": half,
+        "hasOwnProperty": half,
+    }
+
+
+def refusal(statistic: Statistic, some: object) -> str:
+    with pytest.raises(BadRecords) as caught:
+        statistic.summarise(some)
+    return str(caught.value)
+
+
+def test_both_devices_refuse_records_in_the_same_words():
+    minutes, red = Value(column="minutes"), Indicator(column="minutes", relation="is", than="red")
+    lists = [[1, None], [{"minutes": "12"}], [1.0, {"minutes": [1]}], {"minutes": 1}, "12", 7, None]
+    cases = [(statistic, some) for statistic in (minutes, red) for some in lists]
+    texts = [(statistic, some) for statistic, some in cases if (statistic, some) != (red, [{"minutes": "12"}])]
+    asked = [{"statistic": statistic.to_json(), "records": some} for statistic, some in texts]
+    assert node("refusals.mjs", DEVICE, stdin=asked) == [refusal(*case) for case in texts]
 
 
 def test_both_devices_refuse_the_same_documents():

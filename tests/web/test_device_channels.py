@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from hypothesis import strategies as st
 
 from dame.device.channels import Bits, Choice
@@ -9,6 +11,7 @@ from dame.device.exact import WORD
 from dame.device.lenses import SizeClasses, Windows
 from dame.device.questions import Question, question_tag
 from dame.device.reports import report_bytes
+from dame.device.statistics import Value
 from tests.device.strategies import lenses, means, questions, segments
 from tests.fuzz.documents import damaged
 from tests.web.replaying import agreed, asked_all, binding, collected
@@ -21,6 +24,11 @@ def threshold(question: Question, mean: float, window: int) -> int:
     way = 0.0 if mean <= left else 1.0 if mean >= left + width else (mean - left) / width
     steps = min(int(way * 2**32 + 0.5), 2**32)
     return question.channel.no + (question.channel.yes - question.channel.no) * steps // 2**32
+
+
+def by_value(question: Question) -> Question:
+    """The question, about values: every record counts, wherever it lies."""
+    return dataclasses.replace(question, statistic=Value(low=-40.0, high=85.0))
 
 
 def bordered_segments(question: Question, name: str, given: list[float]) -> list[dict]:
@@ -40,7 +48,9 @@ def bordered_segments(question: Question, name: str, given: list[float]) -> list
 
 def test_the_chances_of_every_segment_and_bit_are_exact_on_both_devices():
     documents, operations = {}, []
-    for index, (question, mean) in enumerate(collected(st.tuples(questions(segments(), Bits), means), 60)):
+    for index, (question, mean) in enumerate(
+        collected(st.tuples(questions(segments(), Bits).map(by_value), means), 60)
+    ):
         documents[str(index)] = question.to_json()
         windows, low, high = question.lens.windows, question.statistic.low, question.statistic.high
         for inner in (-1.0, 1.0, mean, windows[index % len(windows)].centre):
@@ -67,7 +77,7 @@ def bordered_choices(question: Question, name: str, size: int) -> list[dict]:
 
 def test_the_chances_of_every_class_are_exact_on_both_devices():
     documents, operations = {}, []
-    chosen = questions(lenses(SizeClasses).filter(lambda lens: 2 <= lens.classes <= 12), Choice)
+    chosen = questions(lenses(SizeClasses).filter(lambda lens: 2 <= lens.classes <= 12), Choice).map(by_value)
     for index, (question, size) in enumerate(collected(st.tuples(chosen, st.integers(1, 70)), 40)):
         documents[str(index)] = question.to_json()
         operations += bordered_choices(question, str(index), size)

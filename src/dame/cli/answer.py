@@ -9,9 +9,7 @@ from typing import Annotated
 import typer
 
 from dame.cli import documents, options, output, tables
-from dame.device.parts import narrowed
 from dame.device.questions import Question, question_id
-from dame.device.statistics import Value
 from dame.engines.answers import Addressed
 from dame.engines.layout import Layout
 
@@ -48,7 +46,7 @@ def answer(
     with output.progress_of("reading records, %", 100) as progress:
         reduced = reduce_table(table, _layout(addressed.question, user, value), memory_limit=limit, progress=progress)
     written = write_reports(out, addressed, reduced.people)
-    survey = reduced.survey()
+    survey = reduced.survey().of(addressed.question.statistic)
     document = {
         "out": str(out),
         "question": question_id(addressed.question),
@@ -74,5 +72,4 @@ def _addressed(question: Question, plan: Path | None, seed: int | None) -> Addre
 
 
 def _layout(question: Question, user: list[str], value: str) -> Layout:
-    statistic = narrowed(Value, question.statistic)
-    return Layout(user=tuple(user), value=value, low=statistic.low, high=statistic.high, study=question.study)
+    return Layout(user=tuple(user), statistics=(question.statistic,), value=value, study=question.study)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +15,9 @@ from dame.cli import options, output
 from dame.client.http import Refused, Unreachable
 from dame.client.invitations import invitation
 from dame.client.participation import Participation, Terms
+from dame.client.records_file import OwnRecords, read_records
 from dame.device.ledger import Ledger
-from dame.errors import BadRecords, InvalidInput
+from dame.errors import InvalidInput
 
 DEFAULT_LEDGER = "~/.dame/ledger.sqlite"
 NOT_NOW = frozenset({"too-early", "too-late", "not-finished", "unavailable", "rate-limited", "failed"})
@@ -27,8 +26,12 @@ NOT_NOW = frozenset({"too-early", "too-late", "not-finished", "unavailable", "ra
 
 def join(
     address: Annotated[str, typer.Argument(metavar="LINK", help="The invitation link, or the address of the service.")],
-    data: Annotated[Path, typer.Option("--data", metavar="FILE.CSV", help="Your records; they stay on this device.")],
-    value: Annotated[str, typer.Option("--value", metavar="COL", help="The column with the values.")],
+    data: Annotated[
+        Path, typer.Option("--data", metavar="FILE", help="Your records, CSV or JSON; they stay on this device.")
+    ],
+    value: Annotated[
+        str, typer.Option("--value", metavar="COL", help="The column with the values, if the study names none.")
+    ] = "",
     token: Annotated[
         str | None, typer.Option("--token", metavar="T", help="Your token, if it is not in the link.")
     ] = None,
@@ -63,12 +66,16 @@ def join(
 ) -> None:
     """Take part in a study: check who asks and what for, answer once, keep the report, send it until it has arrived.
 
-    The first time, this device remembers the study's key, plan, α and bounds; later it refuses anything else. A second
-    call sends the same report again, and never another one.
+    The first time, this device remembers the study's key, plan and α; later it refuses anything else. A second call
+    sends the same report again, and never another one.
 
-    Example: `dame join "https://study.example.org/join#study=…" --data my.csv --value minutes`
+    The file is a CSV file with a header, a JSON list of objects, or bare numbers. The study asks you about one of its
+    columns. Whoever has no such column sends a report like anybody else: nobody but you is told.
+
+    Example: `dame join "https://study.example.org/join#study=…" --data my.csv`
     """
     options.seed_number(seed)  # a report is never drawn from a seed
+    own = read_records(data, value)  # before anybody is contacted: whether there are records must not show
     invited = invitation(address, token, study, key)
     patience = checks.number_from_text("wait", wait)
     if not 0 <= patience <= 1e7:
@@ -77,12 +84,13 @@ def join(
         part = Participation(invited, book)
         terms = part.terms()
         _check_wishes(terms, alpha, bounds)
+        answered = book.report(terms.enrolment.study) is not None
+        missing = "" if answered else _missing(own, terms)
         enrolled = book.enrolment(terms.enrolment.study) is not None
         if not (yes or alpha is not None or enrolled):
             _ask(terms, book, _in_words(part, terms))
-        answered = book.report(terms.enrolment.study) is not None
-        report = part.take_part(terms, lambda: read_column(data, value), patience)
-        _tell(terms, book, report, answered, as_json)
+        report = part.take_part(terms, own.asked_for, patience)
+        _tell(terms, book, report, answered, missing, as_json)
 
 
 @contextmanager
@@ -102,32 +110,6 @@ def told() -> Iterator[None]:
     raise typer.Exit(1)
 
 
-def read_column(path: Path, column: str) -> list[float]:
-    """The numbers in a column of a CSV file; empty cells are left out, and said to be."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        try:
-            rows = csv.DictReader(file)
-            if column not in (rows.fieldnames or ()):
-                raise InvalidInput("value column", column, f"one of {', '.join(rows.fieldnames or ('(no columns)',))}")
-            cells = [(row[column] or "").strip() for row in rows]
-        except (csv.Error, UnicodeDecodeError):
-            raise InvalidInput("data", str(path), "a CSV file with a header line") from None
-    empty = cells.count("")
-    if empty:
-        output.notes.print(f"note: {empty} empty cells were left out")
-    return [_number(place, cell) for place, cell in enumerate(cells, start=1) if cell]
-
-
-def _number(place: int, cell: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise BadRecords(f"record number {place} must be a finite number")  # without the record, which is private
-    return value
-
-
 @contextmanager
 def _opened(path: str, cap: str | None) -> Iterator[Ledger]:
     place = Path(path).expanduser()
@@ -144,11 +126,24 @@ def _opened(path: str, cap: str | None) -> Iterator[Ledger]:
 
 
 def _check_wishes(terms: Terms, alpha: str | None, bounds: tuple[str, str] | None) -> None:
-    asked = terms.enrolment
+    asked, expected = terms.enrolment, terms.statistic.range
     if alpha is not None and asked.alpha > checks.number_from_text("alpha", alpha):
         raise InvalidInput("alpha", asked.alpha, f"at most the {alpha} that you agree to: the study asks for more")
-    if bounds is not None and options.bounds_pair(bounds) != (asked.low, asked.high):
-        raise InvalidInput("bounds", (asked.low, asked.high), "those that you expect: the study has others")
+    if bounds is not None and options.bounds_pair(bounds) != expected:
+        raise InvalidInput("bounds", expected, "those that you expect: the study has others")
+
+
+def _missing(own: OwnRecords, terms: Terms) -> str:
+    """What the records lack, if nothing in them counts; those that cannot be used are refused before she is asked."""
+    own.check(terms.statistic)
+    missing, left_out = own.missing(terms.statistic), own.left_out(terms.statistic)
+    if missing:
+        output.notes.print(
+            f"note: {missing}. Your report is drawn like anybody else's, and nobody can tell.", markup=False
+        )
+    elif left_out:
+        output.notes.print(f"note: {left_out} records without a value were left out")
+    return missing
 
 
 def _in_words(part: Participation, terms: Terms) -> str:
@@ -164,8 +159,8 @@ def _ask(terms: Terms, ledger: Ledger, question: str) -> None:
     asked, cap = terms.enrolment, ledger.cap()
     spent = f"{float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}"
     output.notes.print(
-        f"{terms.title} (study {asked.study}) asks one question about the mean of your values, clipped to "
-        f"{asked.low:g} … {asked.high:g}.\n{question}\nYour answer leaves this device once, as a few random bits: "
+        f"{terms.title} (study {asked.study}) asks one question about your records: {terms.statistic.words}.\n"
+        f"{question}\nYour answer leaves this device once, as a few random bits: "
         f"alpha = {asked.alpha:g} (spent before: {spent}).",
         markup=False,
     )
@@ -174,14 +169,17 @@ def _ask(terms: Terms, ledger: Ledger, question: str) -> None:
     typer.confirm("Do you agree?", abort=True, err=True)
 
 
-def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, as_json: bool) -> None:
-    asked, round_ = terms.enrolment, terms.slots[terms.slot].round
+def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, missing: str, as_json: bool) -> None:
+    asked, (target, round_) = terms.enrolment, terms.slots[terms.slot]
     document = {
         "study": asked.study,
         "state": "sent",
+        "target": target,
         "round": round_,
         "alpha": asked.alpha,
-        "bounds": [asked.low, asked.high],
+        "column": terms.statistic.column,
+        "bounds": list(terms.statistic.range),
+        "missing": missing or None,
         "report": report.hex(),
         "sent_again": again,
         "spent": float(ledger.spent()),
@@ -192,7 +190,8 @@ def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, as_json: boo
     else:
         word = "sent again" if again else "sent"
         output.people.print(
-            f"report {report.hex()} {word} in round {round_}; alpha spent so far: {float(ledger.spent()):g}",
+            f"report {report.hex()} {word} in round {round_} of '{target}'; "
+            f"alpha spent so far: {float(ledger.spent()):g}",
             markup=False,
             soft_wrap=True,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,12 @@ from dame.client.signed import participant_name, plan_identity, signed_bytes
 from dame.device.assignment import slot_of
 from dame.device.ledger import Enrolment, Ledger
 from dame.device.questions import Question, Slot, question_from_json
-from dame.device.statistics import Statistic, Value
+from dame.device.statistics import STATISTICS, Statistic
 from dame.errors import DameError, InvalidInput
 
 POLL_SECONDS = 5.0
 _EARLY = "too-early"
+_MOST_USERS = 10**12
 
 
 class Untrusted(DameError):
@@ -28,15 +29,17 @@ class Untrusted(DameError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a person agrees to: α for everything that she will ever send in this study, and how values are clipped.
+    """What a person agrees to: α for everything that she will ever send in this study, and what is averaged.
 
-    `slots` and `shares` are those of the plan: the rounds of its targets, and the share of the people in each.
+    `slots`, `shares` and `statistics` are those of the plan: the rounds of its targets, the share of the people in
+    each, and what they are asked to average.
     """
 
     enrolment: Enrolment
     title: str
     slots: tuple[Slot, ...]
     shares: tuple[float, ...]
+    statistics: tuple[Statistic, ...]
 
     @property
     def slot(self) -> int:
@@ -45,8 +48,8 @@ class Terms:
 
     @property
     def statistic(self) -> Statistic:
-        """What is averaged over her records: their values, within the bounds."""
-        return Value(low=self.enrolment.low, high=self.enrolment.high)
+        """What is averaged over her records, in her slot."""
+        return self.statistics[self.slot]
 
 
 class Participation:
@@ -86,9 +89,12 @@ class Participation:
         _check_question(question, terms)
         return question
 
-    def answer(self, question: Question, samples: Iterable[object]) -> bytes:
-        """The report, which is stored before anybody sees it; the stored one if there is one."""
-        return self._ledger.answer(question, samples)
+    def answer(self, question: Question, records: Iterable[object]) -> bytes:
+        """The report, which is stored before anybody sees it; the stored one if there is one.
+
+        Somebody without records that count answers like anybody else: see `dame.device.answer`.
+        """
+        return self._ledger.answer(question, records)
 
     def send(self, terms: Terms, report: bytes) -> None:
         """Sends a report, the same bytes at every attempt, until the server says that it is stored."""
@@ -96,16 +102,18 @@ class Participation:
         self._server.post_bytes("studies", study, "reports", body=report, secret=self._invited.token)
         self._ledger.mark_sent(study)
 
-    def take_part(self, terms: Terms, samples: Callable[[], Iterable[object]], wait: float = 0.0) -> bytes:
-        """All of it: the report, once it is accepted. `samples` is called only if there is no report yet.
+    def take_part(self, terms: Terms, records: Callable[[Question], Iterable[object]], wait: float = 0.0) -> bytes:
+        """All of it: the report, once it is accepted. `records` is called only if there is no report yet.
 
-        Whoever is too early waits at most so many seconds for her round.
+        It gives the records for a question, out of what was read and checked before: whether a person has any must
+        not show in what her device does after it was asked. Whoever is too early waits at most so many seconds for
+        her round.
         """
         self.agree(terms)
         until = time.monotonic() + wait
         while True:
             try:
-                report = self._report(terms, samples)
+                report = self._report(terms, records)
                 self.send(terms, report)
                 return report
             except Refused as refusal:
@@ -113,7 +121,7 @@ class Participation:
                     raise
             time.sleep(min(POLL_SECONDS, max(until - time.monotonic(), 0.0)))
 
-    def _report(self, terms: Terms, samples: Callable[[], Iterable[object]]) -> bytes:
+    def _report(self, terms: Terms, records: Callable[[Question], Iterable[object]]) -> bytes:
         try:
             question = self.question(terms)
         except Refused:
@@ -122,7 +130,9 @@ class Participation:
             if stored is None:
                 raise
             return stored
-        return self.answer(question, () if self._ledger.report(terms.enrolment.study) is not None else samples())
+        return self.answer(
+            question, () if self._ledger.report(terms.enrolment.study) is not None else records(question)
+        )
 
     def _only_study(self) -> str:
         studies = self._server.get("studies").document().get("studies")
@@ -134,7 +144,6 @@ class Participation:
 
 def _terms(study: str, document: Mapping[str, Any], invited: Invitation) -> Terms:
     plan = document["plan"]
-    low, high = checks.bounds(*plan["bounds"])
     if plan["study"] != study:
         raise InvalidInput("study", plan["study"], repr(study))
     key = invited.key or document["public_key"]
@@ -146,16 +155,28 @@ def _terms(study: str, document: Mapping[str, Any], invited: Invitation) -> Term
         key=key,
         plan_id=plan_identity(plan),
         alpha=checks.alpha(plan["alpha"]),
-        low=low,
-        high=high,
     )
-    shares = tuple(checks.positive("share", round_["share"], 1.0) for round_ in plan["rounds"])
+    asked = list(_asked(plan))
+    if not asked:
+        raise InvalidInput("targets", plan["targets"], "at least one, with rounds")
     return Terms(
         enrolment=enrolment,
         title=checks.text("title", document["title"], 200),
-        slots=tuple(Slot(checks.text("target", plan["target"], 64), index) for index in range(len(shares))),
-        shares=shares,
+        slots=tuple(slot for slot, _, _ in asked),
+        shares=tuple(share for _, share, _ in asked),
+        statistics=tuple(statistic for _, _, statistic in asked),
     )
+
+
+def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[Slot, float, Statistic]]:
+    """Every slot of a plan, with the share of the people who answer in it, and what they are asked to average."""
+    machines = [machine for target in plan["targets"] for machine in target["machines"]]
+    users = sum(checks.whole("users", machine["users"], 1, _MOST_USERS) for machine in machines)
+    for machine in machines:
+        name, statistic = checks.text("target", machine["name"], 64), STATISTICS.from_json(machine["statistic"])
+        for index, round_ in enumerate(machine["rounds"]):
+            share = checks.positive("share", round_["share"], 1.0)
+            yield Slot(name, index), share if len(machines) == 1 else machine["users"] * share / users, statistic
 
 
 def _signed(pinned: Enrolment, question: object, signature: str) -> bool:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dame import checks
@@ -27,8 +27,7 @@ _SCHEMA = (
     """,
     """
     CREATE TABLE IF NOT EXISTS enrolments (
-        study TEXT PRIMARY KEY, participant TEXT NOT NULL, key TEXT NOT NULL, plan_id TEXT NOT NULL,
-        alpha TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL
+        study TEXT PRIMARY KEY, participant TEXT NOT NULL, key TEXT NOT NULL, plan_id TEXT NOT NULL, alpha TEXT NOT NULL
     ) STRICT
     """,
     "CREATE TABLE IF NOT EXISTS sent (study TEXT PRIMARY KEY) STRICT",
@@ -40,7 +39,8 @@ _SCHEMA = (
 class Enrolment:
     """What a person agreed to when she joined a study: nothing of it may change afterwards.
 
-    `participant` is her public name in the study, `key` the study's public key, `plan_id` the identity of its plan.
+    `participant` is her public name in the study, `key` the study's public key, `plan_id` the identity of its plan,
+    which says what is asked of whom: targets, statistics and bounds.
     """
 
     study: str
@@ -48,8 +48,6 @@ class Enrolment:
     key: str
     plan_id: str
     alpha: float
-    low: float
-    high: float
 
 
 _WHAT = {
@@ -57,9 +55,9 @@ _WHAT = {
     "key": "the study's key",
     "plan_id": "the study's plan",
     "alpha": "alpha",
-    "low": "the low bound",
-    "high": "the high bound",
 }
+_NO_LONGER_KEPT = ("low", "high")
+"""Columns of enrolments in ledgers of the first version: the identity of the plan stands for them."""
 
 
 class Ledger:
@@ -107,18 +105,17 @@ class Ledger:
         """Pins what a person agrees to; the same again changes nothing, anything else is a Mismatch."""
         with self._transaction():
             self.check_enrolment(enrolment)
-            values = (getattr(enrolment, field.name) for field in fields(enrolment))
-            row = [value.hex() if isinstance(value, float) else value for value in values]  # as exact texts
-            self._store.execute("INSERT OR IGNORE INTO enrolments VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            texts = (enrolment.study, enrolment.participant, enrolment.key, enrolment.plan_id)
+            row = (*texts, enrolment.alpha.hex())  # as an exact text
+            self._store.execute("INSERT OR IGNORE INTO enrolments VALUES (?, ?, ?, ?, ?)", row)
 
     def enrolment(self, study: str) -> Enrolment | None:
         """What was agreed to in a study."""
         row = self._store.execute("SELECT * FROM enrolments WHERE study = ?", (study,)).fetchone()
         if row is None:
             return None
-        *texts, alpha, low, high = row
-        names = (field.name for field in fields(Enrolment))
-        return Enrolment(**dict(zip(names, (*texts, *map(float.fromhex, (alpha, low, high))), strict=True)))
+        study, participant, key, plan_id, alpha = row
+        return Enrolment(study=study, participant=participant, key=key, plan_id=plan_id, alpha=float.fromhex(alpha))
 
     def check_enrolment(self, enrolment: Enrolment) -> None:
         """Refuses what differs from what was agreed to before."""
@@ -185,7 +182,22 @@ def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
         store.execute("PRAGMA synchronous = FULL")
         for statement in _SCHEMA:
             store.execute(statement)
+        _forget_columns(store)
     except sqlite3.Error:
         store.close()
         raise
     return store
+
+
+def _forget_columns(store: sqlite3.Connection) -> None:
+    found = [name for name in _NO_LONGER_KEPT if name in _columns(store)]
+    if found:
+        store.execute("BEGIN IMMEDIATE")  # another process may be doing the same
+        for name in found:
+            if name in _columns(store):
+                store.execute(f"ALTER TABLE enrolments DROP COLUMN {name}")
+        store.execute("COMMIT")
+
+
+def _columns(store: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in store.execute("PRAGMA table_info(enrolments)")}

@@ -135,8 +135,14 @@ def grid_square(step: int) -> int:
 
 
 RELATIONS = ("above", "below", "is")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """Numbers that every language reads alike."""
+
+
+def number_in(text: str) -> float | None:
+    """The finite number that a text stands for, if it does."""
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
+    return number + 0.0 if math.isfinite(number) else None
 
 
 @STATISTICS.register
@@ -163,8 +169,7 @@ class Indicator(Statistic):
     @property
     def number(self) -> float | None:
         """The number that `than` stands for, if it does."""
-        number = float(self.than) if _NUMBER.fullmatch(self.than) else math.inf
-        return number + 0.0 if math.isfinite(number) else None
+        return number_in(self.than)
 
     def summarise(self, records: Iterable[object]) -> Summary:
         """The number of records, and the mean of 1 where the value is so and -1 where it is not."""

@@ -5,17 +5,18 @@ No arithmetic of a protocol is done here: readings, draws and sums come from `da
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from dame.device.assignment import slot_borders
-from dame.device.questions import Question
+from dame.device.questions import Question, Slot
 from dame.device.reports import report_bytes
 from dame.engines.people import Hashes, People
 from dame.errors import Mismatch
-from dame.planning.plans import Plan
+from dame.protocols import EVERYBODY
 from dame.tally import Tally
 from dame.vectorised.coins import KeyedCoins, ManyCoins, StreamCoins
 from dame.vectorised.keyed import Keys, Lanes, coin_keys
@@ -24,6 +25,26 @@ from dame.vectorised.unary import Bytes
 
 BYTES_AT_ONCE = 2**26
 """Bytes of the reports, made or not, of people who answer together."""
+
+
+class Slotted(Protocol):
+    """What must be known of a plan to find out who answers what: its slots, and the shares of people in them."""
+
+    @property
+    def study(self) -> str:
+        """The identity of the study."""
+
+    @property
+    def alpha(self) -> float:
+        """The budget of each person."""
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """The slots, in the order of the shares."""
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of people in each slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +62,9 @@ class Addressed:
     repetition: int = 0
 
     @classmethod
-    def in_slot(cls, plan: Plan, question: Question, seed: int | None = None, repetition: int = 0) -> Addressed:
+    def in_slot(cls, plan: Slotted, question: Question, seed: int | None = None, repetition: int = 0) -> Addressed:
         """The question to those users who answer in its slot of the plan."""
-        ours = (plan.study, plan.alpha, plan.brief.statistic)
-        if (question.study, question.alpha, question.statistic) != ours or question.slot not in plan.slots:
+        if (question.study, question.alpha) != (plan.study, plan.alpha) or question.slot not in plan.slots:
             raise Mismatch("the question does not belong to this plan")
         place, borders = plan.slots.index(question.slot), (0, *slot_borders(plan.shares), 2**64)
         first, beyond = borders[place], borders[place + 1]
@@ -52,23 +72,31 @@ class Addressed:
 
     def reports(self, people: People) -> Iterator[tuple[People, Bytes]]:
         """Those of the people who are asked, and the encoded report of each, in pieces of bounded memory."""
-        for asked in self._asked(people):
-            rows = payloads(self.question, asked.sizes, asked.means, self._coins(asked.hashes))
+        for asked in self._in_pieces(self._asked(people)):
+            rows = payloads(self.question, *asked.of(self.question.statistic), self._coins(asked.hashes))
             yield asked, encoded(self.question, rows)
 
-    def tally(self, people: People) -> Tally:
-        """The tally of their reports, none of which is made for that."""
+    def tallies(self, people: People) -> dict[str, Tally]:
+        """The tally of the reports of each group, none of which is made for that."""
+        asked = self._asked(people)
+        if asked.codes is None:
+            return {EVERYBODY: self._tally(asked)}
+        return {group: self._tally(users) for group, users in asked.by_group()}
+
+    def _tally(self, people: People) -> Tally:
         tally = Tally.zero(self.question)
-        for asked in self._asked(people):
-            totals = drawn_totals(self.question, asked.sizes, asked.means, self._coins(asked.hashes))
-            tally = tally.merge(Tally.of(self.question, totals))
+        for asked in self._in_pieces(people):
+            drawn = drawn_totals(self.question, *asked.of(self.question.statistic), self._coins(asked.hashes))
+            tally = tally.merge(Tally.of(self.question, drawn))
         return tally
 
-    def _asked(self, people: People) -> Iterator[People]:
-        asked = people.chosen(self._chosen(people.hashes))
+    def _asked(self, people: People) -> People:
+        return people.only(self.question.statistic).chosen(self._chosen(people.hashes))
+
+    def _in_pieces(self, people: People) -> Iterator[People]:
         step = max(BYTES_AT_ONCE // report_bytes(self.question), 1)
-        for start in range(0, len(asked), step):
-            yield asked.chosen(slice(start, start + step))
+        for start in range(0, len(people), step):
+            yield people.chosen(slice(start, start + step))
 
     def _coins(self, hashes: Hashes) -> ManyCoins:
         if self.seed is None:
@@ -81,9 +109,16 @@ class Addressed:
         return np.asarray((hashes >= np.uint64(self.first)) & (hashes <= np.uint64(self.last)))
 
 
-def tally_all(addressed: Sequence[Addressed], parts: Iterable[People]) -> list[Tally]:
-    """The tally of each question over all parts of a table, which are gone through once."""
-    tallies = [Tally.zero(one.question) for one in addressed]
+def tally_all(addressed: Sequence[Addressed], parts: Iterable[People]) -> list[dict[str, Tally]]:
+    """For each question the tally of each group, over all parts of a table, which are gone through once."""
+    tallies: list[dict[str, Tally]] = [{} for _ in addressed]
     for people in parts:
-        tallies = [tally.merge(one.tally(people)) for tally, one in zip(tallies, addressed, strict=True)]
-    return tallies
+        for known, one in zip(tallies, addressed, strict=True):
+            join_tallies(known, one.tallies(people))
+    return [known or {EVERYBODY: Tally.zero(one.question)} for known, one in zip(tallies, addressed, strict=True)]
+
+
+def join_tallies(known: dict[str, Tally], more: Mapping[str, Tally]) -> None:
+    """Adds the tallies of each group to what is known of it."""
+    for group, tally in more.items():
+        known[group] = known[group].merge(tally) if group in known else tally

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dame.engines import footers
-from dame.engines.layout import Layout
-from dame.engines.reduced import read_batches
+from dame.engines.dialects import DUCKDB
+from dame.engines.layout import ColumnTypes, Layout
+from dame.engines.reduced import TablePart, read_batches
 from dame.engines.spill import spill_folder
-from dame.engines.sql import DUCKDB, MOST_EXACT, CleanReduction, InsideReduction, Reduction, look
+from dame.engines.sql import CleanReduction, Reduction, look
+from dame.engines.statistic_sql import MOST_EXACT
 from dame.engines.store import IN_MEMORY, KeptTable
 from dame.errors import DameError, InvalidInput, MissingExtra
 
@@ -29,11 +31,13 @@ Result = TypeVar("Result")
 USERS_AT_ONCE = 2**17
 SECONDS_BETWEEN_LOOKS = 0.2
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
-_WHOLE = frozenset(
-    f"{sign}{kind}" for sign in ("", "u") for kind in ("tinyint", "smallint", "integer", "bigint", "hugeint")
+_TEXTS = frozenset({"varchar", "enum", "uuid"})
+TYPES = ColumnTypes(
+    keys=footers.WHOLE | _TEXTS,
+    numbers=footers.WHOLE | {"float", "double", "decimal", "boolean"},
+    texts=_TEXTS,
+    groups=footers.WHOLE | _TEXTS | {"boolean"},
 )
-_KEY_TYPES = _WHOLE | {"varchar", "uuid", "enum"}
-_VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
 
 
 def _silent(percentage: int) -> None:
@@ -55,13 +59,12 @@ def reduce_table(
     with _session(memory_limit) as session, _sentences(source):
         table = _named(session, source)
         types = _types(session, table)
-        layout.check(types, _KEY_TYPES, _VALUE_TYPES)
-        full = Reduction(dialect=DUCKDB, layout=layout)
+        full = Reduction(dialect=DUCKDB, layout=layout, texts=layout.check(types, TYPES))
         quick = _quick(session, table, full, types) if _by_columns(source) else None
         if quick is not None:
             with suppress(_Inexact):
-                return KeptTable(read_batches(_exact(_batches(session, quick.query(table), progress))), room)
-        return KeptTable(read_batches(_batches(session, full.query(table), progress)), room)
+                return KeptTable(layout, _parts(session, table, quick, progress), room)
+        return KeptTable(layout, _parts(session, table, full, progress), room)
 
 
 def memory_bytes(text: str) -> int:
@@ -71,6 +74,12 @@ def memory_bytes(text: str) -> int:
     if not 2**26 <= size <= 2**50:
         raise InvalidInput("memory limit", text, "a size of at least 64MiB, such as 512MB or 1GB")
     return size
+
+
+def _parts(session: duckdb.DuckDBPyConnection, table: str, how: Reduction, progress: Progress) -> Iterator[TablePart]:
+    """The people of the table, a part at a time."""
+    batches = _batches(session, how.query(table), progress)
+    return read_batches(how.layout, how.row(), _exact(how, batches) if isinstance(how, CleanReduction) else batches)
 
 
 def _batches(session: duckdb.DuckDBPyConnection, query: str, progress: Progress) -> Iterator[pa.RecordBatch]:
@@ -84,10 +93,12 @@ class _Inexact(Exception):
     """Sums in doubles do not do for this table."""
 
 
-def _exact(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _exact(how: CleanReduction, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The batches of a clean table, as long as their sums are exact."""
+    totals = {name for name in how.row().totals if name is not None}
     for batch in batches:
-        if batch.column("steps").null_count or np.from_dlpack(batch.column("records")).max(initial=0) > MOST_EXACT:
+        most = np.from_dlpack(batch.column("records")).max(initial=0)
+        if most > MOST_EXACT or any(batch.column(name).null_count for name in totals):
             raise _Inexact
         yield batch
 
@@ -101,36 +112,39 @@ def _quick(
     session: duckdb.DuckDBPyConnection, table: str, how: Reduction, types: Mapping[str, str]
 ) -> CleanReduction | None:
     """The quickest reduction for which a table in files is clean enough, if any."""
-    clean, within = _proven(session, table, how, types)
-    if not clean and not _look(session, table, how):
+    keys, clean, within = _proven(session, table, how, types)
+    unproven = [place for place in how.places if not clean[place]]
+    if (unproven or not keys) and not _look(session, table, how, unproven):
         return None
-    return (InsideReduction if within else CleanReduction)(dialect=how.dialect, layout=how.layout)
+    places = frozenset(place for place, proven in enumerate(within) if proven)
+    return CleanReduction(dialect=how.dialect, layout=how.layout, texts=how.texts, within=places)
 
 
 def _proven(
     session: duckdb.DuckDBPyConnection, files: str, how: Reduction, types: Mapping[str, str]
-) -> tuple[bool, bool]:
-    """Whether the footers of the files prove that the table is clean, and that its values are within the bounds."""
+) -> tuple[bool, list[bool], list[bool]]:
+    """Whether the footers of the files prove that all keys are there, that each column is clean, and that each
+    statistic's values are within the bounds."""
     import duckdb
 
-    value_type = types[how.layout.value]
+    answers: tuple[object, ...] = ()
     # A footer that cannot be shown proves nothing; whether the file can be read is seen when that is tried.
     with suppress(duckdb.Error):
-        if value_type in footers.TYPES:
-            proofs = session.sql(footers.proofs(how, files, value_type))
-            ((clean, within),) = _awaited(session, proofs.fetchall) or [(False, False)]
-            return bool(clean), bool(within)
-    return False, False
+        (answers,) = _awaited(session, session.sql(footers.proofs(how, files, types)).fetchall) or [()]
+    columns = len(how.places)
+    found = [bool(answer) for answer in answers] or [False] * (1 + columns + len(how.layout.statistics))
+    return found[0], found[1 : 1 + columns], found[1 + columns :]
 
 
-def _look(session: duckdb.DuckDBPyConnection, table: str, how: Reduction) -> bool:
-    """Whether the table is clean, where footers do not say.
+def _look(session: duckdb.DuckDBPyConnection, table: str, how: Reduction, places: Sequence[int]) -> bool:
+    """Whether some columns of the table are clean, of which footers do not say it.
 
-    Only the values are read, and the keys where footers say that some are null. That takes less than a tenth of the
+    Only these are read, and the keys where footers say that some are null. That takes less than a tenth of the
     time of the aggregation, and saves more.
     """
-    counts = session.sql(f"SELECT {', '.join(look(how))} FROM (SELECT {', '.join(how.columns())} FROM {table})")
-    ((records, *usable),) = _awaited(session, counts.fetchall)
+    counts = ", ".join(look(how, places))
+    found = session.sql(f"SELECT {counts} FROM (SELECT {', '.join(how.columns())} FROM {table})")
+    ((records, *usable),) = _awaited(session, found.fetchall)
     return {records} == {*usable}
 
 

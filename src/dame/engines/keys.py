@@ -29,6 +29,11 @@ def key_hashes(study: str, keys: Iterable[Sequence[Key]]) -> Hashes:
     return np.array([participant_hash(study, key_text(key)) for key in keys], dtype=np.uint64)
 
 
+def group_text(group: object) -> str:
+    """The name of a public group: a boolean is `true` or `false`, anything else the text of a key."""
+    return str(group).lower() if isinstance(group, bool) else _column_text(group)  # type: ignore[arg-type]
+
+
 def _column_text(column: Key) -> str:
     if isinstance(column, bool) or not isinstance(column, (int, str, uuid.UUID)):
         raise InvalidInput("key", type(column).__name__, "an integer, a text or a UUID")

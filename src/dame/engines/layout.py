@@ -1,4 +1,4 @@
-"""Which columns of a table are records: the user's key, the value, and the bounds and study that they are read for."""
+"""Which columns of a table are records: the user's key, the columns of the statistics, and the public group."""
 
 from __future__ import annotations
 
@@ -6,35 +6,79 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dame import checks
+from dame.device.statistics import Statistic
+from dame.engines.statistic_arrays import array_form
 from dame.errors import InvalidInput
 
 KEYS = "integers, texts or UUIDs"
-VALUES = "numbers"
+GROUPS = "integers, texts, booleans or UUIDs"
+NUMBERS = "numbers"
+NUMBERS_OR_TEXTS = "numbers or texts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnTypes:
+    """What an engine calls the types of columns that can be used; booleans are the numbers 0 and 1."""
+
+    keys: frozenset[str]
+    numbers: frozenset[str]
+    texts: frozenset[str]
+    groups: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The key columns and the value column of a table, the bounds to which values are clipped, and the study."""
+    """How a table is read for a study: its key columns, the statistics of its users, and the column of their groups.
+
+    Statistics that name no column are of the column `value`. With `keep_absent`, users without any value that counts
+    stay in the table: they answer like everybody else.
+    """
 
     user: tuple[str, ...]
-    value: str
-    low: float
-    high: float
+    statistics: tuple[Statistic, ...]
     study: str
+    value: str = ""
+    group: str | None = None
+    keep_absent: bool = False
 
     def __post_init__(self) -> None:
         if not self.user:
             raise InvalidInput("user columns", [], "at least one column")
-        low, high = checks.bounds(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        if not self.statistics:
+            raise InvalidInput("statistics", [], "at least one statistic")
+        object.__setattr__(self, "statistics", tuple(dict.fromkeys(self.statistics)))
+        if "" in self.columns:
+            raise InvalidInput("value column", self.value, "given, since a statistic names no column")
         checks.text("study", self.study, 128)
 
-    def check(self, types: Mapping[str, str], key_types: frozenset[str], value_types: frozenset[str]) -> None:
-        """Refuses a table without these columns, or with others than keys and numbers in them."""
+    def column(self, statistic: Statistic) -> str:
+        """The column that a statistic is of."""
+        return statistic.column or self.value
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of all statistics, each of them once."""
+        return tuple(dict.fromkeys(map(self.column, self.statistics)))
+
+    def check(self, types: Mapping[str, str], usable: ColumnTypes) -> frozenset[str]:
+        """Those columns of statistics that hold texts; a table without usable columns of these names is refused."""
         for column in self.user:
-            _check("user column", column, types, key_types, KEYS)
-        _check("value column", self.value, types, value_types, VALUES)
+            _check("user column", column, types, usable.keys, KEYS)
+        if self.group is not None:
+            _check("group column", self.group, types, usable.groups, GROUPS)
+        for statistic in self.statistics:
+            self._check_statistic(statistic, types, usable)
+        return frozenset(column for column in self.columns if types[column] in usable.texts)
+
+    def _check_statistic(self, statistic: Statistic, types: Mapping[str, str], usable: ColumnTypes) -> None:
+        field, column = "column" if statistic.column else "value column", self.column(statistic)
+        form = array_form(statistic)
+        if form.reads_texts:
+            _check(field, column, types, usable.numbers | usable.texts, NUMBERS_OR_TEXTS)
+        else:
+            _check(field, column, types, usable.numbers, NUMBERS)
+        if types[column] in usable.numbers:
+            form.check_numbers(column)
 
 
 def _check(field: str, column: str, types: Mapping[str, str], usable: frozenset[str], what: str) -> None:

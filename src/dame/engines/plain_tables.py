@@ -3,57 +3,113 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dame.device.records import HALF_GRID
-from dame.engines.keys import Key, key_hashes
-from dame.engines.people import Floats, Ints
-from dame.engines.reduced import part_of
-from dame.engines.sql import COUNTS
+from dame.device.statistics import Statistic
+from dame.engines.keys import Key, group_text, key_hashes
+from dame.engines.layout import ColumnTypes, Layout
+from dame.engines.reduced import GroupsOfRows, ReducedRows
+from dame.engines.sql import RowNames
+from dame.engines.statistic_arrays import Ints, Mask, array_form
 from dame.engines.store import KeptTable
 
+_NAMES = {bool: "boolean", int: "integer", float: "number", str: "text", uuid.UUID: "uuid"}
+_NUMBERS = frozenset({"boolean", "integer", "number", "nothing"})
+TYPES = ColumnTypes(
+    keys=frozenset({"integer", "text", "uuid", "nothing"}),
+    numbers=_NUMBERS,
+    texts=frozenset({"text"}),
+    groups=frozenset({"integer", "text", "uuid", "boolean", "nothing"}),
+)
 
-def reduce_rows(
-    keys: Sequence[Sequence[Key | None]],
-    values: Sequence[float | None],
-    *,
-    bounds: tuple[float, float],
-    study: str,
-) -> KeptTable:
-    """The people of a table with these keys (one sequence of columns for each row) and values."""
+
+def reduce_columns(columns: Mapping[str, Sequence[object]], layout: Layout) -> KeptTable:
+    """The people of a table that is given by its columns; None is a null."""
+    layout.check({name: _type(column) for name, column in columns.items()}, TYPES)
+    keys = list(zip(*(columns[name] for name in layout.user), strict=True))
     places: dict[tuple[Key, ...] | None, int] = {}
     rows = np.array([places.setdefault(_known(key), len(places)) for key in keys], dtype=np.intp)
-    known = np.array([key is not None for key in places], dtype=np.bool_)
-    hashes = key_hashes(study, (key or ("",) for key in places))
-    return KeptTable([part_of(hashes, known, _counts(rows, len(places), values, bounds))])
+    reduced = ReducedRows(
+        layout=layout,
+        names=_names(layout),
+        hashes=key_hashes(layout.study, (key or ("",) for key in places)),
+        known=np.array([key is not None for key in places], dtype=np.bool_),
+        numbers=_Sums(rows, len(places)).numbers(columns, layout),
+        groups=None if layout.group is None else _groups(rows, len(places), columns[layout.group]),
+    )
+    return KeptTable(layout, [reduced.part()])
 
 
-def grid_steps(values: Floats, low: float, high: float) -> Ints:
-    """The steps from the lower bound, 0 to 2^31, to which each value is rounded."""
-    scale = 2 * HALF_GRID / (high - low)
-    return np.asarray(np.floor((np.clip(values, low, high) - low) * scale + 0.5), dtype=np.int64)
+def _type(column: Sequence[object]) -> str:
+    """What a column holds, in a word; a mixture of numbers is a column of numbers, any other is named by its types."""
+    names = {_NAMES.get(type(item), type(item).__name__) for item in column if item is not None}
+    if not names or names <= {"integer", "number"}:
+        return "number" if len(names) > 1 else names.pop() if names else "nothing"
+    return " and ".join(sorted(names))
 
 
-def _known(key: Sequence[Key | None]) -> tuple[Key, ...] | None:
-    columns = tuple(column for column in key if column is not None)
-    return columns if len(columns) == len(key) else None
+def _known(key: Sequence[object]) -> tuple[Key, ...] | None:
+    return None if None in key else tuple(key)  # type: ignore[arg-type]  # `key_hashes` refuses what is no key
 
 
-def _counts(
-    rows: np.ndarray, users: int, values: Sequence[float | None], bounds: tuple[float, float]
-) -> dict[str, Ints]:
-    present = np.array([value is not None for value in values], dtype=np.bool_)
-    numbers = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
-    finite = np.isfinite(numbers)
-    outside = finite & ~((numbers >= bounds[0]) & (numbers <= bounds[1]))
-    steps = grid_steps(np.where(finite, numbers, bounds[0]), *bounds)
-    columns = (np.ones(len(rows), np.int64), present, finite, outside, np.where(finite, steps, 0))
-    return {name: _sums(rows, users, column) for name, column in zip(COUNTS, columns, strict=True)}
+def _names(layout: Layout) -> RowNames:
+    places = range(len(layout.columns))
+    statistics = list(enumerate(layout.statistics))
+    return RowNames(
+        present=tuple(f"present{place}" for place in places),
+        sizes=tuple(f"size{place}" for place in places),
+        outside=tuple(f"outside{place}" for place, _ in statistics),
+        totals=tuple(f"total{place}" if array_form(each).summed else None for place, each in statistics),
+    )
 
 
-def _sums(rows: np.ndarray, users: int, column: np.ndarray) -> Ints:
-    sums = np.zeros(users, np.int64)
-    np.add.at(sums, rows, column.astype(np.int64))
-    return sums
+class _Sums:
+    """Sums over the rows of each user."""
+
+    def __init__(self, rows: np.ndarray, users: int) -> None:
+        self._rows = rows
+        self._users = users
+
+    def _of(self, values: np.ndarray, where: Mask | None = None) -> Ints:
+        sums = np.zeros(self._users, np.int64)
+        np.add.at(sums, self._rows if where is None else self._rows[where], values.astype(np.int64))
+        return sums
+
+    def numbers(self, columns: Mapping[str, Sequence[object]], layout: Layout) -> dict[str, Ints]:
+        """All numbers of `_names`."""
+        found = {"records": self._of(np.ones(len(self._rows)))}
+        for place, column in enumerate(layout.columns):
+            present, counts = _counting(columns[column])
+            found |= {f"present{place}": self._of(present), f"size{place}": self._of(counts)}
+        for place, statistic in enumerate(layout.statistics):
+            found |= self._of_statistic(place, statistic, columns[layout.column(statistic)])
+        return found
+
+    def _of_statistic(self, place: int, statistic: Statistic, column: Sequence[object]) -> dict[str, Ints]:
+        _, counts = _counting(column)
+        form, kept = array_form(statistic), [item for item, counted in zip(column, counts, strict=True) if counted]
+        kind = object if any(isinstance(item, str) for item in kept) else np.float64
+        values = np.array(kept, dtype=kind)
+        found = {f"outside{place}": self._of(form.clipped(values), counts)}
+        return {**found, f"total{place}": self._of(form.steps(values), counts)} if form.summed else found
+
+
+def _counting(column: Sequence[object]) -> tuple[Mask, Mask]:
+    """Which items there are, and which of them count: texts, and finite numbers."""
+    present = np.array([item is not None for item in column], dtype=np.bool_)
+    counts = [item is not None and (isinstance(item, str) or math.isfinite(item)) for item in column]  # type: ignore[arg-type]
+    return present, np.array(counts, dtype=np.bool_)
+
+
+def _groups(rows: np.ndarray, users: int, column: Sequence[object]) -> GroupsOfRows:
+    named: list[set[str]] = [set() for _ in range(users)]
+    for row, item in zip(rows.tolist(), column, strict=True):
+        if item is not None:
+            named[row].add(group_text(item))
+    names = sorted(set().union(*named))
+    codes = [names.index(min(groups)) if groups else -1 for groups in named]
+    several = np.array([len(groups) > 1 for groups in named], dtype=np.bool_)
+    return GroupsOfRows(np.array(codes, dtype=np.int32), tuple(names), several)

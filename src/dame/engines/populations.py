@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator
 
+from dame.device.statistics import Value
 from dame.engines.layout import Layout
 from dame.engines.store import KeptTable
 from dame.engines.study import ReducedTable, carry_out
+from dame.engines.survey import ColumnSurvey
 from dame.errors import Mismatch
-from dame.estimates import Estimate
-from dame.planning.plans import Plan
 from dame.populations.population import Chunk, Population, Reporting
 from dame.sizes import Sizes
+from dame.studies.plans import Plan
+from dame.studies.results import Result
+from dame.studies.running import result_of_outcomes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,22 +56,40 @@ class TablePopulation(Reporting):
     @property
     def sizes(self) -> Sizes:
         """M as it is in this table: for pilots, since a real study could not read it."""
-        return self.reduced.survey().observed_sizes()
+        return self._column.observed_sizes()
 
     @property
     def truth(self) -> float:
         """The mean of the users' means, on the inner scale."""
-        return self.reduced.survey().true_mean
+        return self._column.true_mean
 
-    def estimate(self, plan: Plan, seed: int | None) -> Estimate:
-        """The estimate of a study in which every user draws her own report."""
-        brief, layout = plan.brief, self._layout
-        if (brief.low, brief.high) != (layout.low, layout.high):
-            raise Mismatch(f"the plan has the bounds {(brief.low, brief.high)}, the table {(layout.low, layout.high)}")
-        if plan.study != layout.study:
+    @property
+    def _column(self) -> ColumnSurvey:
+        return self.reduced.survey().of(self._layout.statistics[0])
+
+    def result(self, plan: Plan, seed: int | None) -> Result:
+        """The result of a study in which every user draws her own report."""
+        self._read_for(plan)
+        (outcomes,) = carry_out(plan, self.reduced, seed)
+        return result_of_outcomes(plan, outcomes)
+
+    def _read_for(self, plan: Plan) -> None:
+        """Sees to it that the table is read for a plan; where it names bounds, they must be those of the plan."""
+        layout, wanted = self._layout, tuple(dict.fromkeys(machine.brief.statistic for machine in plan.machines))
+        if layout.statistics and not set(wanted) <= set(layout.statistics):
+            other = next(statistic for statistic in wanted if statistic not in layout.statistics)
+            raise Mismatch(f"the plan asks for {other.words}, the table is read for {layout.statistics[0].words}")
+        absent = any(planned.target.present < 1 for planned in plan.targets)
+        needed = replace(
+            layout,
+            study=plan.study,
+            statistics=layout.statistics or wanted,
+            group=plan.group or None,
+            keep_absent=absent,
+        )
+        if needed != layout:
             self.close()
-            self._layout = replace(layout, study=plan.study)
-        return carry_out(plan, self.reduced, seed)[0].estimate
+            self._layout = needed
 
     def close(self) -> None:
         """Frees what is kept of the table; it is read again when needed."""
@@ -80,8 +101,8 @@ class TablePopulation(Reporting):
         """The users of each slot, for simulation."""
         if not isinstance(self.reduced, KeptTable):
             raise Mismatch("users of a Spark table stay on their cluster: use dame.run, or dame pilot --repetitions")
-        parts = list(self.reduced.people)
-        sizes, means = (np.concatenate(column) for column in zip(*((p.sizes, p.means) for p in parts), strict=True))
+        parts = [people.of(self._layout.statistics[0]) for people in self.reduced.people]
+        sizes, means = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Population.arrays(sizes, means).groups(users, shares, rng)
 
 
@@ -89,8 +110,8 @@ def table_population(
     source: object,
     *,
     user: str | Sequence[str],
-    value: str,
-    bounds: tuple[float, float],
+    value: str = "",
+    bounds: tuple[float, float] | None = None,
     study: str | None = None,
     memory_limit: str | None = None,
 ) -> TablePopulation:
@@ -107,8 +128,8 @@ def spark_population(
     records: DataFrame,
     *,
     user: str | Sequence[str],
-    value: str,
-    bounds: tuple[float, float],
+    value: str = "",
+    bounds: tuple[float, float] | None = None,
     study: str | None = None,
 ) -> TablePopulation:
     """The users of a Spark data frame; they stay on its cluster."""
@@ -117,6 +138,8 @@ def spark_population(
     return TablePopulation(_layout(user, value, bounds, study), lambda layout: SparkTable(records, layout))
 
 
-def _layout(user: str | Sequence[str], value: str, bounds: tuple[float, float], study: str | None) -> Layout:
+def _layout(user: str | Sequence[str], value: str, bounds: tuple[float, float] | None, study: str | None) -> Layout:
+    """How the table is read: for a single mean, or, where no bounds are given, for whatever a plan asks."""
     columns = (user,) if isinstance(user, str) else tuple(user)
-    return Layout(user=columns, value=value, low=bounds[0], high=bounds[1], study=study or secrets.token_hex(16))
+    statistics = () if bounds is None else (Value(low=bounds[0], high=bounds[1]),)
+    return Layout(user=columns, statistics=statistics, value=value, study=study or secrets.token_hex(16))

@@ -45,7 +45,7 @@ def starting(master: str | None) -> Iterator[None]:
     try:
         yield
     except ImportError as problem:  # the packages of Spark Connect
-        raise MissingExtra(f"Spark Connect ({_line(problem)})", "spark") from None
+        raise MissingExtra(f"Spark ({_line(problem)})", "spark") from None
     except spark_problems() as problem:
         if master is None:
             raise ClusterProblem(f"Spark does not start: {_line(problem)}") from None
@@ -65,6 +65,8 @@ def _sentence(problem: Exception, field: str, value: object) -> DameError | None
     text = _text(problem)
     if is_unreadable(problem):
         return InvalidInput(field, value, f"something that Spark reads ({_line(problem)})")
+    if isinstance(problem, ImportError):
+        return MissingExtra(f"Spark ({_line(problem)})", "spark")
     if found := _MISSING.search(text):
         return MissingExtra(f"The Python of a worker ({found[0]})", "engine")
     if found := _OTHER_PYTHON.search(text):

@@ -50,7 +50,10 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     for name, value in {BATCH_SETTING: str(ROWS_AT_ONCE), **settings}.items():
         builder = builder.config(name, value)
     with starting(master):
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+    if master is not None and master.startswith("local-cluster"):
+        atexit.register(session.stop)  # else its master starts new workers for as long as it takes to shut down
+    return session
 
 
 def read_records(session: SparkSession, path: str) -> DataFrame:

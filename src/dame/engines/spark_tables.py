@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dame.engines.answers import Addressed, tally_all
-from dame.engines.layout import Layout
-from dame.engines.people import People
-from dame.engines.reduced import read_batches
+from dame.engines.answers import Addressed, join_tallies, tally_all
+from dame.engines.dialects import SPARK
+from dame.engines.layout import ColumnTypes, Layout
+from dame.engines.people import Held, People
+from dame.engines.reduced import held_in, read_batches
 from dame.engines.spark_problems import sentences
 from dame.engines.spark_sessions import BATCH_SETTING
-from dame.engines.sql import SPARK, Reduction
+from dame.engines.sql import Reduction, RowNames
 from dame.engines.survey import Survey, added
+from dame.protocols import EVERYBODY
 from dame.tally import Tally
 
 if TYPE_CHECKING:
@@ -34,13 +34,21 @@ Work = Callable[[Batches], object]
 """What a partition makes of its rows: something that JSON can hold."""
 
 _WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
-_KEY_TYPES = _WHOLE | {"string"}
-_VALUE_TYPES = _WHOLE | {"float", "double", "decimal", "boolean"}
+TYPES = ColumnTypes(
+    keys=_WHOLE | {"string"},
+    numbers=_WHOLE | {"float", "double", "decimal", "boolean"},
+    texts=frozenset({"string"}),
+    groups=_WHOLE | {"string", "boolean"},
+)
+PACKET = "survey string, people binary"
 PACKETS_AT_ONCE = 16
 """Packets that a worker gets together: as many megabytes, times three."""
 
 _SOME_TABLE = "this one"
 _FEWER_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+_BUCKETS = "spark.sql.sources.bucketing.autoBucketedScan.enabled"
+"""What is kept is planned without it anyway; if it is on, Spark Connect does that in a second session, and sends and
+unpacks the workers' environment again for it."""
 
 
 class SparkTable:
@@ -53,12 +61,15 @@ class SparkTable:
     def __init__(self, records: DataFrame, layout: Layout) -> None:
         with sentences("table", _SOME_TABLE):
             types = _types(records)
-        layout.check(types, _KEY_TYPES, _VALUE_TYPES)
-        session, how = records.sparkSession, Reduction(dialect=SPARK, layout=layout)
-        with sentences("table", _SOME_TABLE), _setting(session, _FEWER_PARTITIONS, "true"):
+        texts, session = layout.check(types, TYPES), records.sparkSession
+        how = Reduction(dialect=SPARK, layout=layout, texts=texts)
+        fewer, plain = _setting(session, _FEWER_PARTITIONS, "true"), _setting(session, _BUCKETS, "false")
+        with sentences("table", _SOME_TABLE), fewer, plain:
             reduced = _queried(records, how.query)
-            self._packets = reduced.mapInArrow(_packets, "survey string, people binary").persist()
+            self._packets = reduced.mapInArrow(partial(_packets, layout, how.row()), PACKET).persist()
             self._people = self._packets.select("people")
+        self._layout = layout
+        self._held = held_in(layout, how.row())
         self._survey: Survey | None = None
 
     def survey(self) -> Survey:
@@ -66,19 +77,20 @@ class SparkTable:
         if self._survey is None:
             with sentences("table", _SOME_TABLE):
                 rows = self._packets.select("survey").collect()
-            self._survey = added(_survey_from(json.loads(row.survey)) for row in rows).check()
+            surveys = (Survey.from_json(json.loads(row.survey), self._layout.statistics) for row in rows)
+            self._survey = added(surveys).check(self._layout)
         return self._survey
 
-    def tallies(self, addressed: Sequence[Addressed]) -> list[Tally]:
-        """The tally of each question, in one pass over the people."""
-        tallies = [Tally.zero(one.question) for one in addressed]
+    def tallies(self, addressed: Sequence[Addressed]) -> list[dict[str, Tally]]:
+        """For each question the tally of each group, in one pass over the people."""
+        tallies: list[dict[str, Tally]] = [{} for _ in addressed]
         session = self._packets.sparkSession
         with sentences("table", _SOME_TABLE), _setting(session, BATCH_SETTING, str(PACKETS_AT_ONCE)):
-            parts = collected(self._people, partial(_windows, tuple(addressed)))
+            parts = collected(self._people, partial(_windows, tuple(addressed), self._held))
         for part in parts:
-            pairs = zip(tallies, part, strict=True)
-            tallies = [tally.merge(Tally.of(tally.question, windows)) for tally, windows in pairs]
-        return tallies
+            for known, one, groups in zip(tallies, addressed, part, strict=True):
+                join_tallies(known, {group: Tally.of(one.question, found) for group, found in groups.items()})
+        return [known or {EVERYBODY: Tally.zero(one.question)} for known, one in zip(tallies, addressed, strict=True)]
 
     def close(self) -> None:
         """Frees what the cluster keeps of this table."""
@@ -103,28 +115,21 @@ def _work_on(work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
     yield pa.RecordBatch.from_arrays([pa.array([part], pa.binary())], names=["part"])
 
 
-_COUNTERS = ("sizes", "mean_steps")
-
-
-def _packets(batches: Batches) -> Iterator[pa.RecordBatch]:
+def _packets(layout: Layout, names: RowNames, batches: Batches) -> Iterator[pa.RecordBatch]:
     """The people of each batch in a packet, and their survey."""
     import pyarrow as pa
 
-    for part in read_batches(batches):
-        counters = {name: list(getattr(part.survey, name).items()) for name in _COUNTERS}
-        survey, people = json.dumps({**asdict(part.survey), **counters}), part.people.packed()
+    for part in read_batches(layout, names, batches):
+        survey, people = json.dumps(part.survey.to_json()), part.people.packed()
         columns = [pa.array([survey], pa.string()), pa.array([people], pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, names=["survey", "people"])
 
 
-def _survey_from(document: dict[str, Any]) -> Survey:
-    return Survey(**{**document, **{name: Counter(dict(map(tuple, document[name]))) for name in _COUNTERS}})
-
-
-def _windows(addressed: Sequence[Addressed], batches: Batches) -> object:
-    """What a partition adds to the tally of each question: reports and sums in each window, and no question again."""
+def _windows(addressed: Sequence[Addressed], held: Held, batches: Batches) -> object:
+    """What a partition adds to the tallies of each question: reports and sums in each window, and no question again."""
     packets = (packet for batch in batches for packet in batch.column("people").to_pylist())
-    return [tally.windows for tally in tally_all(addressed, map(People.unpacked, packets))]
+    tallies = tally_all(addressed, (People.unpacked(packet, held) for packet in packets))
+    return [{group: tally.windows for group, tally in groups.items()} for groups in tallies]
 
 
 def _queried(records: DataFrame, query: Callable[[str], str]) -> DataFrame:

@@ -1,72 +1,61 @@
-"""The one aggregation, in pieces of SQL that engines put together: records to the grid, and each user's public hash.
-
-The arithmetic is that of `dame.device.records`, step by step in doubles, so that engine and device agree bit for bit.
-"""
+"""The one aggregation, in pieces of SQL that engines put together: records to the grid, and each user's public hash."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from dame.device.records import HALF_GRID
+from dame.engines.dialects import Dialect
 from dame.engines.layout import Layout
-
-COUNTS = ("records", "present", "size", "outside", "steps")
-"""What is known of each user: her rows, those with a value, those that count since it is finite, those of them outside
-the bounds, and the sum of the grid steps from the lower bound."""
+from dame.engines.statistic_sql import SqlForm, sql_form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """Where two kinds of SQL differ: each field is the form of an expression."""
+class RowNames:
+    """The names under which the row of a user holds what is known of her, besides all her rows, `records`.
 
-    quote: str
-    text: str
-    text_bytes: str
-    constant: str
-    finite: str
-    hash: str
+    For each column: her rows with a value, and those that count since it is finite or a text. For each statistic: how
+    many of these lie outside the bounds, and the sum of grid values; None where there is nothing to know.
+    """
 
-    def name(self, column: str) -> str:
-        """A column's name, safely quoted."""
-        return self.quote + column.replace(self.quote, 2 * self.quote) + self.quote
+    present: tuple[str, ...]
+    sizes: tuple[str, ...]
+    outside: tuple[str | None, ...]
+    totals: tuple[str | None, ...]
 
-    def text_constant(self, value: str) -> str:
-        """A text, given by its UTF-8 bytes, so that no quote or backslash in it can mean anything."""
-        return self.constant.format(value.encode().hex())
+    @property
+    def numbers(self) -> list[str]:
+        """Each name once."""
+        names = ("records", *self.present, *self.sizes, *self.outside, *self.totals)
+        return list(dict.fromkeys(name for name in names if name is not None))
 
 
-DUCKDB = Dialect(
-    quote='"',
-    text="CAST({} AS VARCHAR)",
-    text_bytes="CAST(strlen({}) AS VARCHAR)",
-    constant="decode(unhex('{}'))",
-    # Not by comparison: bounds in the footers of Parquet files leave NaN out, and DuckDB would believe them.
-    finite="isfinite({})",
-    hash="CAST('0x' || substr(sha256({}), 1, 16) AS UBIGINT)",
-)
-SPARK = Dialect(
-    quote="`",
-    text="CAST({} AS STRING)",
-    text_bytes="CAST(octet_length({}) AS STRING)",
-    constant="decode(unhex('{}'), 'UTF-8')",
-    finite="abs({}) < CAST('Infinity' AS DOUBLE)",  # NaN is larger than that
-    # Spark has no unsigned integers: the same 64 bits, read as a signed number.
-    hash="CAST(conv(substr(sha2({}, 256), 1, 16), 16, -10) AS BIGINT)",
-)
+class Sums(NamedTuple):
+    """What a statistic needs: a reading of each record, how these are summed up, and how clipped ones are counted."""
+
+    reading: str | None
+    total: Callable[[str], str]
+    outside: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """How the records of any table become one row a user: expressions for each of four steps, in one dialect."""
+    """How the records of any table become one row a user: expressions for each of four steps, in one dialect.
+
+    `texts` are the columns that hold texts. In the steps, v0, v1, … are the values of the columns, f0, f1, … those of
+    them that count. What several statistics need is computed once.
+    """
 
     dialect: Dialect
     layout: Layout
+    texts: frozenset[str] = frozenset()
 
     def query(self, table: str) -> str:
         """The whole aggregation of a table."""
         keys, totals = ", ".join(self.key_names), ", ".join(f"{total} AS {name}" for total, name in self.aggregates())
         steps = table
-        for step in (self.columns(), self.finite(), self.gridded()):
+        for step in (self.columns(), self.counting(), self.gridded()):
             steps = f"(SELECT {', '.join(step)} FROM {steps})"
         return f"SELECT {', '.join(self.hashed())} FROM (SELECT {keys}, {totals} FROM {steps} GROUP BY {keys})"
 
@@ -75,120 +64,171 @@ class Reduction:
         """What the key columns are called from the first step on."""
         return [f"k{place}" for place in range(len(self.layout.user))]
 
-    def columns(self) -> list[str]:
-        """First step: the key columns, and the value v as a double."""
-        pairs = zip(self.layout.user, self.key_names, strict=True)
-        named = [f"{self.dialect.name(key)} AS {name}" for key, name in pairs]
-        return [*named, f"CAST({self.dialect.name(self.layout.value)} AS DOUBLE) AS v"]
+    @property
+    def places(self) -> range:
+        """The places of the columns."""
+        return range(len(self.layout.columns))
 
-    def finite(self) -> list[str]:
-        """Second step: the same, and the value f that counts, null unless it is finite."""
-        return [*self.key_names, "v", f"CASE WHEN {self.dialect.finite.format('v')} THEN v END AS f"]
+    def forms(self) -> list[tuple[int, SqlForm]]:
+        """For each statistic the place of its column, and its form."""
+        columns = self.layout.columns
+        named = [(self.layout.column(statistic), statistic) for statistic in self.layout.statistics]
+        return [(columns.index(name), sql_form(each, self.dialect, name in self.texts)) for name, each in named]
+
+    def columns(self) -> list[str]:
+        """First step: the key columns and the group, and the value of each column as a double or a text."""
+        kept = [*self.layout.user, *([] if self.layout.group is None else [self.layout.group])]
+        named = [f"{self.dialect.name(key)} AS {name}" for key, name in zip(kept, self._kept, strict=True)]
+        return [*named, *(f"{self._value(column)} AS v{place}" for place, column in enumerate(self.layout.columns))]
+
+    @property
+    def _kept(self) -> list[str]:
+        return [*self.key_names, *([] if self.layout.group is None else ["grp"])]
+
+    def _value(self, column: str) -> str:
+        name = self.dialect.name(column)
+        return self.dialect.text.format(name) if column in self.texts else f"CAST({name} AS DOUBLE)"
+
+    def counting(self) -> list[str]:
+        """Second step: the same, and the values that count, null where they do not."""
+        return [*self._kept, *(f"v{place}" for place in self.places), *map(self._counting, self.places)]
+
+    def _counting(self, place: int) -> str:
+        if self.layout.columns[place] in self.texts:
+            return f"v{place} AS f{place}"
+        return f"CASE WHEN {self.dialect.finite.format(f'v{place}')} THEN v{place} END AS f{place}"
 
     def gridded(self) -> list[str]:
-        """Third step: the same, and the grid step g of the value."""
-        return [*self.key_names, "v", "f", f"{_grid_step(self.layout)} AS g"]
+        """Third step: the same, and what statistics read from the values."""
+        values = [f"{letter}{place}" for letter in self._letters for place in self.places]
+        return [*self._kept, *values, *(f"{reading} AS {name}" for reading, name in self._readings().items())]
+
+    @property
+    def _letters(self) -> str:
+        """What there is of each column."""
+        return "vf"
+
+    def sums(self) -> list[Sums]:
+        """What each statistic needs."""
+        return [Sums(form.reading(f"f{place}"), form.total, _outside(form, place)) for place, form in self.forms()]
+
+    def _readings(self) -> dict[str, str]:
+        return _named("g", (sums.reading for sums in self.sums()))
+
+    def _totals(self) -> list[str | None]:
+        """The sum of each statistic, if it needs one."""
+        names = self._readings()
+        return [None if sums.reading is None else sums.total(names[sums.reading]) for sums in self.sums()]
 
     def aggregates(self) -> list[tuple[str, str]]:
-        """Fourth step, for each key: an expression and its name, for each of COUNTS."""
-        sums = ("count(*)", "count(v)", "count(f)", _outside(self.layout), "sum(g)")
-        return [(f"CAST({total} AS BIGINT)", name) for total, name in zip(sums, COUNTS, strict=True)]
+        """Fourth step, for each key: an expression and its name, for whatever is counted or summed."""
+        counts = [(f"count({letter}{place})", f"{name}{place}") for letter, name in _COUNTED for place in self.places]
+        outside = _named("outside", (sums.outside for sums in self.sums()))
+        totals = _named("total", self._totals())
+        all_ = [("count(*)", "records"), *counts, *outside.items(), *totals.items()]
+        return [*((f"CAST({total} AS BIGINT)", name) for total, name in all_), *self._groups()]
+
+    def _groups(self) -> list[tuple[str, str]]:
+        return [] if self.layout.group is None else [("min(grp)", "first_group"), ("max(grp)", "last_group")]
+
+    def row(self) -> RowNames:
+        """What the last step calls its numbers."""
+        outside = _named("outside", (sums.outside for sums in self.sums()))
+        totals = _named("total", self._totals())
+        return RowNames(
+            present=tuple(f"present{place}" for place in self.places),
+            sizes=tuple(f"size{place}" for place in self.places),
+            outside=tuple(outside.get(sums.outside or "") for sums in self.sums()),
+            totals=tuple(totals.get(total or "") for total in self._totals()),
+        )
 
     def hashed(self) -> list[str]:
-        """Last step: the user's public hash (null without a key), and COUNTS."""
+        """Last step: the user's public hash (null without a key), all numbers, and her group.
+
+        `group_name` is null for a user whose records name none; `several` is 1 where they name more than one.
+        """
         texts = [self.dialect.text.format(name) for name in self.key_names]
         if len(texts) > 1:
             texts = [part for text in texts for part in (self.dialect.text_bytes.format(text), "':'", text)]
         hashed = " || ".join([self.dialect.text_constant(f"{self.layout.study}\n"), *texts])
-        return [f"{self.dialect.hash.format(hashed)} AS person", *self._counts()]
+        groups = [
+            f"{self.dialect.text.format('first_group')} AS group_name",
+            "CAST(CASE WHEN first_group <> last_group THEN 1 ELSE 0 END AS BIGINT) AS several",
+        ]
+        numbers = [f"{self.dialect.hash.format(hashed)} AS person", *self.row().numbers]
+        return [*numbers, *(groups if self.layout.group is not None else [])]
 
-    def _counts(self) -> list[str]:
-        return list(COUNTS)
+
+_COUNTED = (("v", "present"), ("f", "size"))
 
 
+def _named(prefix: str, expressions: Iterable[str | None]) -> dict[str, str]:
+    """A name for each expression that there is; equal ones have one."""
+    distinct = dict.fromkeys(expression for expression in expressions if expression is not None)
+    return {expression: f"{prefix}{place}" for place, expression in enumerate(distinct)}
+
+
+def _outside(form: SqlForm, place: int) -> str | None:
+    within = form.within(f"f{place}")
+    return None if within is None else f"count(*) FILTER (WHERE NOT ({within}))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CleanReduction(Reduction):
-    """The same for a table in which every record has a user and a value that is not far out.
+    """The same for a table in which every record has a user, and in each column a value that is not far out.
 
-    There is less to count, and sums of integers in doubles, which are quicker, are exact for users with at most
-    MOST_EXACT records. If a value is NaN after all, which the footers of Parquet files do not tell, its user's `steps`
-    are null.
+    There is less to count, and sums in doubles, which are quicker, are exact for users with at most MOST_EXACT records.
+    If a value is NaN after all, which the footers of Parquet files do not tell, a sum of its user is null. `within`
+    are the places of statistics that clip no value: there is nothing to count of them but records.
     """
 
-    __slots__ = ()
+    within: frozenset[int] = frozenset()
 
-    def finite(self) -> list[str]:
+    def counting(self) -> list[str]:
         """Second step: every value counts."""
-        return [*self.key_names, "v AS f"]
+        return [*self._kept, *(f"v{place} AS f{place}" for place in self.places)]
 
-    def gridded(self) -> list[str]:
-        """Third step: the same, and the grid step g of the value before it is clipped."""
-        return [*self.key_names, "f", f"{_rounded('f', self.layout)} AS g"]
+    @property
+    def _letters(self) -> str:
+        return "f"
 
-    def aggregates(self) -> list[tuple[str, str]]:
-        """Fourth step, for each key: how many records, those outside the bounds, and the sum of the grid steps."""
-        # Twice the clipped grid value, seen from the middle of the bounds, without a branch. All of these are integers
-        # below 2^53, and the sum is even, so every step is exact.
-        twice = f"abs(g) - abs(g - {_double(2 * HALF_GRID)})"
-        steps = f"TRY_CAST(sum({twice}) * {_double(0.5)} AS BIGINT) + count(*) * {HALF_GRID}"
-        # In this order: DuckDB takes 8 % longer when the sum comes last.
-        return [("count(*)", "records"), (steps, "steps"), (_outside(self.layout), "outside")]
+    def sums(self) -> list[Sums]:
+        """What each statistic needs."""
+        return [self._quick(place, *pair) for place, pair in enumerate(self.forms())]
 
-    def _counts(self) -> list[str]:
-        return ["records", "records AS present", "records AS size", "outside", "steps"]
-
-
-class InsideReduction(CleanReduction):
-    """The same for a table in which no value is outside the bounds: there is nothing to count but records."""
-
-    __slots__ = ()
-
-    def aggregates(self) -> list[tuple[str, str]]:
-        """Fourth step, for each key: how many records, and the sum of the grid steps."""
+    def _quick(self, statistic: int, column: int, form: SqlForm) -> Sums:
+        within = statistic in self.within
         # To find that no value is outside takes a twentieth of the time (docs/scale.md).
-        return [(total, name) for total, name in super().aggregates() if name != "outside"]
+        outside = None if within else _outside(form, column)
+        return Sums(form.quick_reading(f"f{column}"), lambda reading: form.quick_total(reading, within), outside)
 
-    def _counts(self) -> list[str]:
-        return ["records", "records AS present", "records AS size", "CAST(0 AS BIGINT) AS outside", "steps"]
+    def aggregates(self) -> list[tuple[str, str]]:
+        """Fourth step, for each key: how many records, the sums, and how many records are outside the bounds."""
+        totals = {f"TRY_CAST({total} AS BIGINT)": name for total, name in _named("total", self._totals()).items()}
+        outside = _named("outside", (sums.outside for sums in self.sums()))
+        # In this order: DuckDB takes 8 % longer when the sum comes last.
+        return [("count(*)", "records"), *totals.items(), *outside.items(), *self._groups()]
 
-
-MOST_EXACT = 2**53 // HALF_GRID
-"""Records of one user up to which a sum of clipped grid values is exact in doubles, whatever the order."""
-
-
-def look(how: Reduction) -> list[str]:
-    """Counts over the columns of the first step: all records, those with a finite value that is not far out, and for
-    each key column those in which it is not null."""
-    return ["count(*)", f"count_if({near(how, 'v')})", *(f"count({name})" for name in how.key_names)]
-
-
-def near(how: Reduction, value: str) -> str:
-    """Whether a value is finite and not far out; null when it is."""
-    return f"({how.dialect.finite.format(value)} AND abs({_rounded(value, how.layout)}) < {_double(2**52)})"
+    def row(self) -> RowNames:
+        """What the last step calls its numbers: whoever has a record has one in every column."""
+        count = ("records",) * len(self.places)
+        full = Reduction.row(self)
+        return RowNames(present=count, sizes=count, outside=full.outside, totals=full.totals)
 
 
-def _outside(layout: Layout) -> str:
-    return f"count(*) FILTER (WHERE NOT ({inside('f', layout)}))"
+def look(how: Reduction, places: Iterable[int]) -> list[str]:
+    """Counts over the columns of the first step: all records, those in which each key column is not null, and those in
+    which each of some columns has a value that counts and is not far out."""
+    return ["count(*)", *(f"count({name})" for name in how.key_names), *(_near_count(how, place) for place in places)]
 
 
-def inside(name: str, layout: Layout) -> str:
-    """Whether a value is within the bounds."""
-    return f"{name} BETWEEN {_double(layout.low)} AND {_double(layout.high)}"
+def _near_count(how: Reduction, place: int) -> str:
+    return f"count_if({near(how, place, f'v{place}')})"
 
 
-def _grid_step(layout: Layout) -> str:
-    """Steps from the lower bound, 0 to 2^31, to which a finite value f is rounded; null when that is."""
-    lower, upper = _double(layout.low), _double(layout.high)
-    # Values inside come first: an engine that works on columns has nothing more to look at when all of them are.
-    clipped = f"CASE WHEN {inside('f', layout)} THEN f WHEN f < {lower} THEN {lower} WHEN f > {upper} THEN {upper} END"
-    return f"CAST({_rounded(clipped, layout)} AS BIGINT)"
-
-
-def _rounded(value: str, layout: Layout) -> str:
-    """The grid step to which a value is rounded, as a double."""
-    scale = _double(2 * HALF_GRID / (layout.high - layout.low))
-    return f"floor(({value} - {_double(layout.low)}) * {scale} + {_double(0.5)})"
-
-
-def _double(value: float) -> str:
-    # A bare 0.1 would be a decimal number; its text, cast, is the nearest double, as in Python.
-    return f"CAST('{float(value)!r}' AS DOUBLE)"
+def near(how: Reduction, place: int, value: str) -> str:
+    """Whether a value of a column counts and is not far out for any of its statistics; not true when it is null."""
+    if how.layout.columns[place] in how.texts:
+        return f"{value} IS NOT NULL"
+    conditions = [form.near(value) for its, form in how.forms() if its == place]
+    return " AND ".join([how.dialect.finite.format(value), *(each for each in conditions if each is not None)])

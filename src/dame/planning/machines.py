@@ -15,6 +15,10 @@ from dame.planning.brief import Brief
 from dame.planning.rounds import Round
 
 
+RARE = 1e-6
+"""Failures up to this chance are reported beside the error; more likely ones count in it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """What a plan promises, in the study's units: errors given a right window, the chance of a wrong one, and bounds.
@@ -31,6 +35,11 @@ class Forecast:
     limit_mse: float
     lower_bound: float
     upper_bound: float
+
+    @property
+    def counted_rmse(self) -> float:
+        """The predicted error, in which a wrong window counts unless it is a matter of one in a million."""
+        return self.predicted_rmse if self.failure_probability <= RARE else self.predicted_rmse_with_failures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Distributions of records on [-1, 1] for synthetic populations: what one record is, and what the mean of m of them is."""
+"""Distributions of records on [-1, 1] for synthetic populations: of one record, and of the mean of m of them."""
 
 from __future__ import annotations
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dame.device.questions import Question
 from dame.device.statistics import Value
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
+from dame.planning import codec
 from dame.planning.brief import WEIGHTS, Brief
 from dame.planning.codec import LEARN
 from dame.planning.machines import MachinePlan
@@ -69,6 +70,15 @@ def planned(brief: Brief, protocol: str = DEFAULT, **choices: float) -> MachineP
     return planner.plan(brief, **choices)
 
 
+def machine_from_json(document: object, study: str, alpha: float) -> MachinePlan:
+    """The plan of a machine that a JSON object describes, if its protocol has such rounds."""
+    name = document.get("protocol") if isinstance(document, Mapping) else document
+    protocol = protocol_named(str(name))
+    machine = codec.machine_from_json(document, protocol.details, study, alpha)
+    protocol.check(machine)
+    return machine
+
+
 def next(plan: MachinePlan, history: Sequence[Tally]) -> Question | Estimate:
     """The next question of a machine, or its estimate when every round has its tally.
 
@@ -88,6 +98,7 @@ __all__ = [
     "drive",
     "drive_one",
     "estimate_of_group",
+    "machine_from_json",
     "next",
     "plan_mean",
     "planned",

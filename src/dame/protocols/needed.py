@@ -15,8 +15,6 @@ P = TypeVar("P")
 Error = Callable[[P], float]
 """The predicted error of a plan."""
 
-RARE = 1e-6
-"""Failures up to this chance are reported beside the error; more likely ones count in it."""
 CLOSE = 0.01
 """Relative precision of a search: planning is not free, and no study is planned more closely than this."""
 LARGEST_ALPHA = 8.0

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from dame import checks
 from dame.device.questions import canonical
 from dame.errors import InvalidInput, shown
-from dame.planning.codec import machine_from_json, machine_to_json, method_to_json
-from dame.planning.machines import MachinePlan
-from dame.protocols import protocol_named
+from dame.planning.codec import machine_to_json, method_to_json
+from dame.protocols import machine_from_json
 from dame.studies.plans import Plan, TargetPlan
 from dame.studies.targets import target_from_json
 
@@ -76,18 +75,12 @@ def _target_from_json(document: object, study: str, alpha: float) -> TargetPlan:
     own = {name: value for name, value in document.items() if name not in _SHOWN and name != "machines"}
     planned = TargetPlan(
         target=target_from_json(own),
-        machines=tuple(_machine(item, study, alpha) for item in checks.items("machines", document["machines"])),
+        machines=tuple(
+            machine_from_json(item, study, alpha) for item in checks.items("machines", document["machines"])
+        ),
     )
     _check_shown("target", document, _target_to_json(planned))
     return planned
-
-
-def _machine(document: object, study: str, alpha: float) -> MachinePlan:
-    name = document.get("protocol") if isinstance(document, Mapping) else document
-    protocol = protocol_named(str(name))
-    machine = machine_from_json(document, protocol.details, study, alpha)
-    protocol.check(machine)
-    return machine
 
 
 def _check_shown(what: str, given: Mapping[str, object], follows: Mapping[str, object]) -> None:

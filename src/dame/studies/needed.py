@@ -10,19 +10,13 @@ from statistics import NormalDist
 from dame import checks
 from dame.errors import InvalidInput
 from dame.estimates import LEVEL
-from dame.protocols.needed import RARE, alpha_needed, users_needed
+from dame.protocols.needed import alpha_needed, users_needed
 from dame.studies.plans import Plan, TargetPlan
 from dame.studies.study import Study
 from dame.studies.targets import Target
 
 POWER = 0.8
 """The chance with which a difference that exists is found, when people are counted for it."""
-
-
-def counted_error(planned: TargetPlan) -> float:
-    """The predicted error, in which a wrong window counts unless it is a matter of one in a million."""
-    rare = planned.failure_probability <= RARE
-    return planned.predicted_rmse if rare else planned.predicted_rmse_with_failures
 
 
 def plan_with_users_for(study: Study, errors: Mapping[str, float]) -> Plan:
@@ -34,7 +28,7 @@ def plan_with_users_for(study: Study, errors: Mapping[str, float]) -> Plan:
 
 def _target_with_error(study: Study, target: Target, error: float) -> TargetPlan:
     fewest = len(target.measures)
-    return users_needed(lambda count: study.plan_target(target, count), counted_error, error, fewest)
+    return users_needed(lambda count: study.plan_target(target, count), lambda plan: plan.counted_rmse, error, fewest)
 
 
 def plan_with_alpha_for(study: Study, errors: Mapping[str, float]) -> Plan:
@@ -44,7 +38,7 @@ def plan_with_alpha_for(study: Study, errors: Mapping[str, float]) -> Plan:
 
     def worst(plan: Plan) -> float:
         # As if the target with the largest error were the one that is missed.
-        return max(counted_error(planned) / wanted[planned.target.name] for planned in plan.targets) * largest
+        return max(planned.counted_rmse / wanted[planned.target.name] for planned in plan.targets) * largest
 
     return alpha_needed(lambda alpha: replace(study, alpha=alpha).plan(), worst, largest)
 
@@ -93,7 +87,7 @@ def times_as_many(planned: TargetPlan, study: Study) -> float:
     """How many times as many people another study needs for the same error of its target; inf if too many."""
     try:
         other = users_needed(
-            lambda count: study.plan_target(planned.target, count), counted_error, counted_error(planned)
+            lambda count: study.plan_target(planned.target, count), counted_error, planned.counted_rmse
         )
     except InvalidInput:
         return math.inf

@@ -40,9 +40,9 @@ class TargetPlan:
         return self._felt(lambda machine: machine.forecast.predicted_rmse)
 
     @property
-    def predicted_rmse_with_failures(self) -> float:
-        """The same, where a wrong window counts as an error of the whole range."""
-        return self._felt(lambda machine: machine.forecast.predicted_rmse_with_failures)
+    def counted_rmse(self) -> float:
+        """The same, where a wrong window counts as an error of the whole range unless it is one in a million."""
+        return self._felt(lambda machine: machine.forecast.counted_rmse)
 
     @property
     def failure_probability(self) -> float:

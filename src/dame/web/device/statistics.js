@@ -12,7 +12,7 @@ import { HALF_GRID, numbers, numbersOrTexts, summaryOf } from "./records.js";
 
 const LONGEST_NAME = 128;
 const RELATIONS = ["above", "below", "is"];
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/; // numbers that every language reads alike
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/; // numbers that every language reads alike
 
 const name = printable(LONGEST_NAME);
 const column = (field, value) => (value === "" ? value : name(field, value));
