@@ -24,7 +24,7 @@ LEFT_OUT = {
 def note_what_was_left_out(result: Pilot) -> None:
     """Says on standard error what did not count, and where the plan was made for others."""
     survey = result.survey
-    for name, count in survey.left_out().items():
+    for name, count in survey.counted().items():
         if count:
             output.notes.print(f"note: {count:,} {LEFT_OUT[name]}")
     for planned in result.plan.targets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -34,8 +34,8 @@ def simulate(
         typer.Option(
             "--data",
             metavar="D",
-            help=f"Distribution of the records on [-1, 1]: {options.DATA_FORMS}. With several columns COLUMN=D for each; "
-            "values within bounds are stretched to [-1, 1].",
+            help=f"Distribution of the records on [-1, 1]: {options.DATA_FORMS}. With several columns COLUMN=D for "
+            "each; values within bounds are stretched to [-1, 1].",
         ),
     ] = None,
     target: asked.Targets = None,
@@ -54,8 +54,13 @@ def simulate(
     The very plan that is to be deployed: `dame simulate plan.json --data minutes=beta:2:6 --data late=rademacher:-0.5`
     """
     count, coins = options.whole_number("repetitions", repetitions, 1, 10**9), options.seed_number(seed)
-    given = {"users": asked.users_number(users), "alpha": asked.alpha_number(alpha), "sizes": asked.sizes_of(sizes)}
-    given |= {"protocol": protocol, "between_sd": asked.spread_given(between_sd)}
+    given: dict[str, Any] = {
+        "users": asked.users_number(users),
+        "alpha": asked.alpha_number(alpha),
+        "sizes": asked.sizes_of(sizes),
+        "protocol": protocol,
+        "between_sd": asked.spread_given(between_sd),
+    }
     study = _plan(plan, target, given)
     distributions = _distributions(study, data or [])
     with output.progress_of("simulating", count) as progress:
@@ -68,7 +73,7 @@ def simulate(
         output.people.print(_table(study, found))
 
 
-def _plan(path: Path | None, targets: Sequence[str] | None, given: dict[str, object]) -> Plan:
+def _plan(path: Path | None, targets: Sequence[str] | None, given: dict[str, Any]) -> Plan:
     if path is not None:
         for name, value in {**given, "target": targets or None}.items():
             if value is not None:

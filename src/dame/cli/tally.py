@@ -11,7 +11,8 @@ import typer
 from dame.cli import documents, options, output, tables
 from dame.device.questions import Question
 from dame.engines.report_tallies import Counted, tally_files
-from dame.engines.steps import added_notes, tally_from
+from dame.engines.steps import added_notes, tallies_from, tallies_to_json
+from dame.protocols import EVERYBODY, ByGroup
 from dame.tally import Tally, merged
 
 
@@ -39,22 +40,22 @@ def tally(
     chosen = tables.Engine(name=engine, master=master, memory_limit=None)
     asked, paths = documents.read_question(question), documents.files_named(files)
     total, notes = _merged(asked, paths) if merge else _counted(asked, paths, chosen, skip_bad)
-    document = {**total.to_json(), **notes}
+    document = {**tallies_to_json(total), **notes}
     if out is not None:
         output.write_json(out, document)
     if as_json or out is None:
         output.print_json(document)
     else:
-        output.notes.print(f"{total.reports:,} reports tallied in {out}", markup=False)
+        output.notes.print(f"{sum(tally.reports for tally in total.values()):,} reports tallied in {out}", markup=False)
 
 
 def _counted(
     question: Question, paths: Sequence[Path], engine: tables.Engine, skip_bad: bool
-) -> tuple[Tally, dict[str, object]]:
+) -> tuple[ByGroup, dict[str, object]]:
     counted = _count(question, paths, engine)
     if not skip_bad:
         counted.check()
-    return counted.tally, {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
+    return {EVERYBODY: counted.tally}, {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
 
 
 def _count(question: Question, paths: Sequence[Path], engine: tables.Engine) -> Counted:
@@ -66,6 +67,10 @@ def _count(question: Question, paths: Sequence[Path], engine: tables.Engine) -> 
     return tally_on_spark(spark_session(engine.master), question, paths)
 
 
-def _merged(question: Question, paths: Sequence[Path]) -> tuple[Tally, dict[str, object]]:
+def _merged(question: Question, paths: Sequence[Path]) -> tuple[ByGroup, dict[str, object]]:
     listed = [documents.read_json(path) for path in paths]
-    return merged([Tally.zero(question), *map(tally_from, listed)]), added_notes(listed)
+    tallies: dict[str, Tally] = {}
+    for one in map(tallies_from, listed):
+        for group, tally in one.items():
+            tallies[group] = merged([tallies.get(group, Tally.zero(question)), tally])
+    return tallies, added_notes(listed)

@@ -44,8 +44,6 @@ class Layout:
     def __post_init__(self) -> None:
         if not self.user:
             raise InvalidInput("user columns", [], "at least one column")
-        if not self.statistics:
-            raise InvalidInput("statistics", [], "at least one statistic")
         object.__setattr__(self, "statistics", tuple(dict.fromkeys(self.statistics)))
         if "" in self.columns:
             raise InvalidInput("value column", self.value, "given, since a statistic names no column")
@@ -62,6 +60,8 @@ class Layout:
 
     def check(self, types: Mapping[str, str], usable: ColumnTypes) -> frozenset[str]:
         """Those columns of statistics that hold texts; a table without usable columns of these names is refused."""
+        if not self.statistics:
+            raise InvalidInput("statistics", [], "at least one statistic")
         for column in self.user:
             _check("user column", column, types, usable.keys, KEYS)
         if self.group is not None:

@@ -95,7 +95,7 @@ class Pilot:
             "targets": [self._target_json(place, one) for place, one in enumerate(first.targets)],
             "users": survey.users,
             "records": survey.records,
-            **survey.left_out(),
+            **survey.counted(),
             "seconds": self.seconds,
             "protocol": self.plan.machines[0].protocol,
             "alpha": self.plan.alpha,

@@ -104,6 +104,11 @@ class GroupSurvey(NamedTuple):
         """The mean of the means of the group's users, on the inner scale."""
         return self.mean_steps / self.users / MEAN_STEPS
 
+    def mean_wanted(self, brief: Brief) -> float:
+        """The mean that a study is after: groups are told apart only where every user counts once."""
+        del brief
+        return self.true_mean
+
     def plus(self, other: GroupSurvey) -> GroupSurvey:
         """Both together."""
         return GroupSurvey(self.users + other.users, self.mean_steps + other.mean_steps)
@@ -153,6 +158,17 @@ class Survey:
         """Records and users who were left out."""
         names = ("without_user", "without_records", "several_groups", "without_group")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def records(self) -> int:
+        """The number of records with a value in the column that most have one in."""
+        return max(column.records for column in self.columns.values())
+
+    def counted(self) -> dict[str, int]:
+        """Values that were clipped or left out, each column counted once, and records and users who were left out."""
+        by_column = {statistic.column: column for statistic, column in reversed(self.columns.items())}
+        names = ("clipped", "nulls", "not_finite")
+        return {name: sum(getattr(each, name) for each in by_column.values()) for name in names} | self.left_out()
 
     def to_json(self) -> dict[str, object]:
         """The survey as a JSON object, statistics in their order."""

@@ -1,4 +1,4 @@
-"""The picture of a pilot: truth, intervals of single studies, and how far off each protocol is."""
+"""The picture of a pilot: for each target a panel with truth and intervals, and how far off each protocol is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dame.engines.pilot import Pilot
+    from dame.engines.pilot import Pilot, Score
 
 MOST_INTERVALS = 16
 KINDS = (".png", ".svg")
+GREY = "#7F7F7F"
+
+Row = tuple[str, str, "Score"]
+"""A block of a panel: its name, its colour, and what was found beside the truth."""
 
 
 def check_picture_name(path: Path) -> None:
@@ -34,45 +38,62 @@ def draw_pilot(pilot: Pilot, path: Path) -> None:
 
 
 def _figure(pilot: Pilot) -> Figure:
-    pilots = (pilot, *pilot.rivals)
-    shown = min(len(pilot.outcomes), MOST_INTERVALS)
-    figure, (left, right) = panels(1, 2, 1.1 + 0.035 * len(pilots) * shown, width_ratios=[3, 2])
-    _intervals(left, pilots, shown, pilot.true_mean)
-    _errors(right, pilots)
-    plan = pilot.plan
-    figure.suptitle(f"{pilot.survey.users:,} users, {pilot.survey.records:,} records, α = {plan.alpha:.3g}", fontsize=8)
+    each = [_blocks(pilot, place) for place in range(len(pilot.plan.targets))]
+    shown = min(len(pilot.results), MOST_INTERVALS)
+    height = sum(0.62 + 0.035 * len(blocks) * (shown + 2) for blocks in each)
+    figure, axes = panels(len(each), 2, 0.5 + height, width_ratios=[3, 2])
+    pairs = zip(axes[::2], axes[1::2], strict=True)
+    for planned, blocks, (left, right) in zip(pilot.plan.targets, each, pairs, strict=True):
+        _intervals(left, blocks, shown)
+        _errors(right, blocks)
+        left.set_title(planned.target.words, fontsize=7, loc="left")
+    users, records = pilot.survey.users, pilot.survey.records
+    figure.suptitle(f"{users:,} users, {records:,} records, α = {pilot.plan.alpha:.3g}", fontsize=8)
     return figure
 
 
-def _intervals(axes: Axes, pilots: tuple[Pilot, ...], shown: int, truth: float) -> None:
-    """Every interval a line; those that miss the truth have an open dot."""
-    for block, pilot in enumerate(pilots):
-        colour = SERIES[pilot.plan.protocol].colour if pilot.plan.protocol in SERIES else "#7F7F7F"
-        for row, outcome in enumerate(pilot.outcomes[:shown]):
-            low, high = outcome.estimate.interval
-            place = block * (shown + 2) + row
+def _blocks(pilot: Pilot, place: int) -> list[Row]:
+    """What a panel shows: the protocols, or, where there are groups, everybody and each group."""
+    colours = {name: series.colour for name, series in SERIES.items()}
+    blocks = [
+        (name, colours.get(name, GREY), one.score(place))
+        for one in (pilot, *pilot.rivals)
+        for name in [one.plan.machines[0].protocol]
+    ]
+    if not pilot.results[0].groups:
+        return blocks
+    groups = [(each.group, GREY, pilot.group_score(each.group, place)) for each in pilot.results[0].groups]
+    return [("everybody", blocks[0][1], blocks[0][2]), *groups]
+
+
+def _intervals(axes: Axes, blocks: list[Row], shown: int) -> None:
+    """Every interval a line, beside its truth; those that miss it have an open dot."""
+    step = shown + 2
+    for block, (_, colour, score) in enumerate(blocks):
+        for row, estimate in enumerate(score.estimates[:shown]):
+            (low, high), place = estimate.interval, block * step + row
             axes.plot([low, high], [place, place], color=colour, lw=0.9, solid_capstyle="butt")
-            face = colour if low <= truth <= high else "white"
-            axes.plot(outcome.estimate.value, place, "o", color=colour, ms=2.2, mfc=face, mew=0.7)
-    axes.axvline(truth, color="black", lw=0.8, ls=(0, (4, 2)))
-    axes.set_yticks([block * (shown + 2) + (shown - 1) / 2 for block in range(len(pilots))])
-    axes.set_yticklabels([pilot.plan.protocol for pilot in pilots])
+            face = colour if low <= score.truth <= high else "white"
+            axes.plot(estimate.value, place, "o", color=colour, ms=2.2, mfc=face, mew=0.7)
+        ends = [block * step - 1, block * step + shown]
+        axes.plot([score.truth] * 2, ends, color="black", lw=0.8, ls=(0, (4, 2)))
+    axes.set_yticks([block * step + (shown - 1) / 2 for block in range(len(blocks))])
+    axes.set_yticklabels([name for name, _, _ in blocks])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("estimate and 95 % interval; dashed: truth")
 
 
-def _errors(axes: Axes, pilots: tuple[Pilot, ...]) -> None:
-    """The root mean squared error of each protocol as a bar, with the coverage of its intervals beside it."""
-    for row, pilot in enumerate(pilots):
-        colour = SERIES[pilot.plan.protocol].colour if pilot.plan.protocol in SERIES else "#7F7F7F"
-        axes.barh(row, pilot.rmse, color=colour, height=0.6)
-        text = f"{pilot.rmse:.3g}"
-        if len(pilot.outcomes) > 1:
-            text += f", covers {pilot.coverage:.0%}"
-        axes.annotate(text, (pilot.rmse, row), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6)
-    axes.set_xlim(0, max(pilot.rmse for pilot in pilots) * 1.75 or 1.0)
+def _errors(axes: Axes, blocks: list[Row]) -> None:
+    """The root mean squared error of each block as a bar, with the coverage of its intervals beside it."""
+    for row, (_, colour, score) in enumerate(blocks):
+        axes.barh(row, score.rmse, color=colour, height=0.6)
+        text = f"{score.rmse:.3g}"
+        if len(score.estimates) > 1:
+            text += f", covers {score.coverage:.0%}"
+        axes.annotate(text, (score.rmse, row), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6)
+    axes.set_xlim(0, max(score.rmse for _, _, score in blocks) * 1.75 or 1.0)
     axes.set_yticks([])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("RMSE" if len(pilots[0].outcomes) > 1 else "error of this study")
+    axes.set_xlabel("RMSE" if len(blocks[0][2].estimates) > 1 else "error of this study")

@@ -14,7 +14,6 @@ from dame.errors import InvalidInput
 from dame.planning.brief import Brief
 from dame.planning.rounds import Round
 
-
 RARE = 1e-6
 """Failures up to this chance are reported beside the error; more likely ones count in it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dame.device.questions import Question
 from dame.device.statistics import Value
@@ -45,10 +46,10 @@ def plan_mean(
     return planned(brief, protocol, **choices)
 
 
-def bounded_value(bounds: object, column: str = "") -> Value:
+def bounded_value(bounds: Any, column: str = "") -> Value:
     """The statistic of a value within two bounds."""
     try:
-        low, high = bounds  # type: ignore[misc]
+        low, high = bounds
     except (TypeError, ValueError):
         raise InvalidInput("bounds", bounds, "two numbers") from None
     return Value(column=column, low=low, high=high)

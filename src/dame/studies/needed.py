@@ -86,9 +86,6 @@ def _taken(study: Study, target: Target, left: dict[str, float]) -> float | None
 def times_as_many(planned: TargetPlan, study: Study) -> float:
     """How many times as many people another study needs for the same error of its target; inf if too many."""
     try:
-        other = users_needed(
-            lambda count: study.plan_target(planned.target, count), counted_error, planned.counted_rmse
-        )
+        return _target_with_error(study, planned.target, planned.counted_rmse).users / planned.users
     except InvalidInput:
         return math.inf
-    return other.users / planned.users

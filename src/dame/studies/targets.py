@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 from dame import checks
@@ -137,9 +137,9 @@ class Target(ABC):
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
         """The target with the fields of a document."""
-        return cls(
-            **checks.keys("target", given, frozenset({"column"}), frozenset(field.name for field in fields(cls)))
-        )
+        required = frozenset(field.name for field in fields(cls) if field.default is MISSING)
+        names = frozenset(field.name for field in fields(cls))
+        return cls(**dict[str, Any](checks.keys("target", given, required, names)))
 
     @classmethod
     @abstractmethod
@@ -227,7 +227,8 @@ class Sd(_Bounded):
 
     def _read(self, means: Sequence[Estimate]) -> Estimate:
         mean, square = means
-        return standard_deviation(mean, square, self.bounds)
+        noted = replace(square, notes=tuple(f"of the squares: {note}" for note in square.notes))
+        return standard_deviation(mean, noted, self.bounds)
 
     def true_value(self, means: Sequence[float]) -> float:
         """The true standard deviation, from the mean and the mean squared distance from the middle."""
