@@ -58,8 +58,8 @@ class Reader:
                 if getattr(value, name) is not None:
                     self.filled.add((type(value).__name__, name))
                     self._note(getattr(value, name))
-        elif isinstance(value, list):
-            for one in value:
+        elif isinstance(value, (list, dict)):
+            for one in value.values() if isinstance(value, dict) else value:
                 self._note(one)
 
 

@@ -38,6 +38,37 @@ def plan_document(study: str = "sleep", protocol: str = "paper", users: int = 40
     return {**json.loads(_plan_text(protocol, users)), "study": study}
 
 
+@lru_cache(maxsize=4)
+def _several_text() -> str:
+    study = dame.Study(
+        users=4000,
+        alpha=2.0,
+        sizes="poisson:400",
+        targets=[dame.mean("hours", (0, 24)), dame.share("hours", above=8), dame.sd("steps", (0, 10), present=0.9)],
+        protocol="one-bit",
+        group="arm",
+        study="x",
+    )
+    return json.dumps(dame.plan_to_json(study.plan()))
+
+
+def several_document(study: str = "sleep", group: str = "arm") -> dict:
+    """A plan with three targets and five machines, as JSON; people are told apart if the group has a name."""
+    return {**json.loads(_several_text()), "study": study, "group": group}
+
+
+@lru_cache(maxsize=4)
+def _mixed_text() -> str:
+    targets = [dame.mean("hours", (0, 24)), dame.share("snores", is_="yes", present=0.5)]
+    study = dame.Study(users=4000, alpha=2.0, sizes="poisson:400", targets=targets, group="arm", study="x")
+    return json.dumps(dame.plan_to_json(study.plan()))
+
+
+def mixed_document(study: str = "sleep") -> dict:
+    """A plan with two targets whose machines have different numbers of rounds, for people in groups, as JSON."""
+    return {**json.loads(_mixed_text()), "study": study}
+
+
 def answer_of(question: Question, hours: float = 7.5, records: int = 400) -> bytes:
     """An honest report."""
     return dame.device.answer(question, [hours] * records).encode(question)
@@ -60,9 +91,13 @@ class Live:
 
     def create(self, study: str = "sleep", protocol: str = "paper", **more: object) -> Run:
         """A new study on this service."""
-        answer = self.http.post("/api/v1/studies", json={"plan": plan_document(study, protocol), **more})
+        return self.create_from({"plan": plan_document(study, protocol), **more})
+
+    def create_from(self, wanted: dict) -> Run:
+        """A new study on this service, by what is posted."""
+        answer = self.http.post("/api/v1/studies", json=wanted)
         assert answer.status_code == 201, answer.text
-        return Run(self, study, answer.json()["administrator_key"])
+        return Run(self, answer.json()["study"], answer.json()["administrator_key"])
 
 
 @dataclass
@@ -87,8 +122,13 @@ class Run:
     def status(self) -> dict:
         return self.live.http.get(f"{self.base}/status", headers=self.secret).json()
 
-    def invite(self, count: int) -> list[str]:
-        answer = self.live.http.post(f"{self.base}/invitations", json={"count": count}, headers=self.secret)
+    def result(self) -> dict:
+        return self.live.http.get(f"{self.base}/result", headers=self.secret).json()
+
+    def invite(self, count: int, group: str | None = None) -> list[str]:
+        wanted = {"count": count, **({} if group is None else {"group": group})}
+        answer = self.live.http.post(f"{self.base}/invitations", json=wanted, headers=self.secret)
+        assert answer.status_code == 200, answer.text
         return [one["token"] for one in answer.json()["invitations"]]
 
     def by_round(self, tokens: list[str]) -> list[list[str]]:

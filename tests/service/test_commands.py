@@ -80,7 +80,7 @@ def test_a_study_by_commands_alone(live: Live, call, own_folder: Path) -> None:
         assert status["rounds"][index]["state"] == "closed"
     assert sum(one["reports"] for one in status["rounds"]) == 12
     result = call("study", "result")[1]
-    assert result == call("study", "status")[1]["estimate"]
+    assert result == call("study", "status")[1]["result"]
     assert call("study", "export", "--out", "export")[0] == 0
     for index in (0, 1):
         assert (

@@ -14,22 +14,40 @@ import pytest
 from pydantic import ValidationError
 
 import dame
+from dame.service import models
 from dame.service.problems import MEDIA_TYPE
 from dame.service.settings import Settings
 from tests.service.conftest import live_server
 from tests.service.contract import DOCUMENTS, JSON
 from tests.service.studies import Live, Run, answer_of, plan_document
+from tests.service.test_study_runs import wait_for
 
 NO_DOCUMENTS = {"/metrics", "/api/v1/studies/{study}/rounds/{slot}/reports"}
-HELP = {"why", "opens_after"}
-"""What only some refusals tell."""
+BESIDE = models.Figures.model_fields.keys() - {"targets"}
+SOMETIMES = {
+    "ProblemDocument": {"why", "opens_after"},
+    "TallyDocument": {"groups"},
+    "GroupResultDocument": BESIDE,
+    "ResultDocument": {*BESIDE, "groups", "differences"},
+}
+"""What only some answers tell: those about a single target, about groups, and some refusals."""
 PEOPLE = 60
+SHIFT = "shift_by_1_percent"
 
 
 @pytest.fixture
 def live(tmp_path: Path):
     with live_server(Settings(database=str(tmp_path / "d.sqlite"), port=0, rate_limit=0, refusal_limit=0)) as server:
         yield server
+
+
+def grouped_document() -> dict:
+    """The plan of a study with public groups."""
+    study = dame.Study(
+        users=400, alpha=2.0, sizes="constant:3", targets=[dame.mean("hours", (0, 24))], protocol="one-bit",
+        group="region", study="groups",
+    )  # fmt: skip
+    return dame.plan_to_json(study.plan())
 
 
 def look(study: Run, rounds: int) -> None:
@@ -48,7 +66,8 @@ def look(study: Run, rounds: int) -> None:
 def run_through(study: Run) -> None:
     """A study from its first question to its estimate, with a look at every state, and refusals of reports."""
     rounds = len(study.public()["rounds"])
-    tokens = study.by_round(study.invite(PEOPLE))
+    groups = ("north", "south") if study.public()["group"] else (None,)
+    tokens = study.by_round([token for group in groups for token in study.invite(PEOPLE, group)])
     for index in range(rounds):
         look(study, rounds)
         report = answer_of(study.question(index))
@@ -80,7 +99,10 @@ def test_every_field_of_every_answer_is_met(live: Live) -> None:
     moment = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + 3600))
     run_through(live.create("votes", "paper", close_at_count=[10_000, None], deadlines=[moment, None]))
     run_through(live.create("bits", "one-bit"))
-    refused(live.create("refused", "one-bit"))
+    run_through(live.create_from({"plan": grouped_document()}))
+    last = live.create("refused", "one-bit")
+    refused(last)
+    wait_for(lambda: live.http.get(f"{last.base}/status", headers=last.secret).json()["targets"][0][SHIFT] is not None)
     described = {(name, field) for name, model in DOCUMENTS.items() for field in model.model_fields}
     assert live.reader.filled == described
 
@@ -90,7 +112,7 @@ def test_the_description_leaves_nothing_open(live: Live) -> None:
     schemas = description["components"]["schemas"]
     for name in DOCUMENTS:
         assert schemas[name]["additionalProperties"] is False, name
-        sometimes = HELP if name == "ProblemDocument" else set()
+        sometimes = SOMETIMES.get(name, set())
         assert set(schemas[name]["required"]) == schemas[name]["properties"].keys() - sometimes, name
     for path, operations in description["paths"].items():
         for operation in operations.values():

@@ -16,23 +16,27 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from sqlalchemy import Connection, event, text
 
+import dame
 from dame.client.signed import participant_name
 from dame.device.assignment import slot_of
-from dame.device.questions import Question, question_from_json
+from dame.device.questions import Question, Slot, question_from_json
 from dame.device.reports import report_bytes
 from dame.errors import DameError
-from dame.protocols import next as next_step
+from dame.protocols import ByGroup
 from dame.service import auth
 from dame.service.database import Database
 from dame.service.problems import Problem
 from dame.service.rounds import Rounds
 from dame.service.schedule import Schedule
 from dame.service.studies import Studies
+from dame.service.tallies import counts_of
 from dame.service.uploads import Upload, Uploads
-from dame.tally import Tally
-from tests.service.studies import answer_of, plan_document
+from dame.studies.running import questions, result
+from dame.tally import merged
+from tests.service.studies import answer_of, mixed_document, plan_document
 
 PEOPLE = 14
+SEVERAL = "several targets, in groups"
 
 
 class Crash(Exception):
@@ -44,20 +48,25 @@ class Operations(RuleBasedStateMachine):
 
     new_address = staticmethod(lambda: "")
 
-    @initialize(protocol=st.sampled_from(["paper", "one-bit", "adaptive"]), close_at=st.sampled_from([None, 3]))
+    @initialize(
+        protocol=st.sampled_from(["paper", "one-bit", "adaptive", SEVERAL]), close_at=st.sampled_from([None, 3])
+    )
     def begin(self, protocol: str, close_at: int | None) -> None:
         self.now = 1e9
         self.address = type(self).new_address()
         self.commits_left: int | None = None
         self.servers = [self.server(), self.server()]
-        document = plan_document(protocol=protocol)
-        rounds = len(document["rounds"])
+        document = mixed_document() if protocol == SEVERAL else plan_document(protocol=protocol)
+        rounds = max(len(machine["rounds"]) for target in document["targets"] for machine in target["machines"])
         schedule = Schedule(counts=[close_at] * rounds, deadlines=[1e9 + 1000.0 * (k + 1) for k in range(rounds)])
         self.study = self.servers[0][1].create(document, schedule=schedule).study
-        self.tokens = self.servers[0][1].invite(self.study, PEOPLE)
+        groups = ("old", "new") if document["group"] else (None,)
+        self.tokens = [
+            token for group in groups for token in self.servers[0][1].invite(self.study, PEOPLE // len(groups), group)
+        ]
         self.acknowledged: dict[str, bytes] = {}
         self.tried: dict[str, set[bytes]] = {}
-        self.closed: list[Tally] = []
+        self.closed: dict[Slot, ByGroup] = {}
 
     def server(self) -> tuple[Database, Studies, Rounds, Uploads]:
         database = Database(self.address)
@@ -108,9 +117,9 @@ class Operations(RuleBasedStateMachine):
         assert verdict is not None
         assert verdict.reason == "unknown-token"
 
-    @rule(server=st.integers(0, 1), index=st.integers(0, 3))
+    @rule(server=st.integers(0, 1), index=st.integers(0, 8))
     def close(self, server: int, index: int) -> None:
-        known = index < len(self.study.plan.rounds)
+        known = index < len(self.study.plan.slots)
         waiting = not known or self._state(index) == "waiting"
         with pytest.raises(Problem) if waiting else contextlib.nullcontext():
             self.servers[server][2].close(self.study, index)
@@ -119,13 +128,14 @@ class Operations(RuleBasedStateMachine):
     def tick(self, server: int) -> None:
         self.servers[server][2].close_due()
 
-    @rule(server=st.integers(0, 1), commits=st.integers(0, 1))
-    def die_while_closing(self, server: int, commits: int) -> None:
-        index = self._current()
-        if index is not None:
-            self.commits_left = commits  # nothing is done, or the reports are counted and forgotten again
-            with pytest.raises(Crash):
-                self.servers[server][2].close(self.study, index)
+    @rule(server=st.integers(0, 1), commits=st.integers(0, 2), which=st.integers(0, 8))
+    def die_while_closing(self, server: int, commits: int, which: int) -> None:
+        open_ = self._open()
+        if open_:
+            # Nothing is done; the reports are counted and forgotten again; or all is done but the study's result.
+            self.commits_left = commits
+            with pytest.raises(Crash) if commits < 2 else contextlib.suppress(Crash):
+                self.servers[server][2].close(self.study, open_[which % len(open_)])
             self.commits_left = None
             self.restart(server)
 
@@ -160,35 +170,44 @@ class Operations(RuleBasedStateMachine):
     def counts_and_tallies_equal_a_recount(self) -> None:
         database, _, rounds, _ = self.servers[0]
         with database.reading() as connection:
-            rows = connection.execute(text("SELECT slot, state, reports, tally FROM rounds ORDER BY slot")).all()
-        for index, state, reports, tally in rows:
+            query = "SELECT slot, state, reports, tally, groups FROM rounds ORDER BY slot"
+            rows = connection.execute(text(query)).all()
+        for index, state, reports, tally, groups in rows:
             recount = rounds.recount(self.study, index)
-            assert reports == (0 if recount is None else recount.reports)
+            total = None if recount is None else merged(recount.values())
+            assert reports == (0 if total is None else total.reports)
             if state == "closed":
                 assert recount is not None
-                assert {**json.loads(tally), "question": recount.question.to_json()} == recount.to_json()
+                assert {**json.loads(tally), "question": total.question.to_json()} == total.to_json()
+                each = {"": json.loads(tally)} if groups is None else json.loads(groups)
+                assert each == {name: counts_of(one) for name, one in recount.items()}
 
     @invariant()
     def the_study_is_where_its_tallies_lead(self) -> None:
         _, studies, rounds, _ = self.servers[1]
         study = studies.get(self.study.study)
-        tallies = rounds.tallies(study)
-        assert tallies[: len(self.closed)] == self.closed, "a closed round never changes"
+        tallies = {next(iter(each.values())).question.slot: each for each in rounds.tallies(study)}
+        assert self.closed.items() <= tallies.items(), "a closed round never changes"
         self.closed = tallies
-        step = next_step(study.plan, tallies)
-        if len(tallies) == len(study.plan.rounds):
-            assert study.estimate == json.loads(json.dumps(step.to_json()))
-        elif self._state(len(tallies)) == "open":
-            assert rounds.question(study, len(tallies)).document == step.to_json()
-        else:
-            assert self._state(len(tallies)) == "closing"
+        asked = questions(study.plan, tallies.values())
+        for question in asked:
+            index = study.plan.slots.index(question.slot)
+            if self._state(index) == "open":
+                assert rounds.question(study, index).document == question.to_json()
+            else:
+                assert self._state(index) == "closing"
+        if study.result is not None:
+            assert not asked
+            assert study.result == json.loads(json.dumps(result(study.plan, tallies.values()).to_json()))
+        elif not asked:
+            assert (study.study, len(study.plan.slots) - 1) in rounds.due(), "the result is read by whoever comes next"
 
     def teardown(self) -> None:
         """No state is a dead end: from wherever it got to, the study can be finished."""
         if not hasattr(self, "servers"):
             return
         _, studies, rounds, _ = self.servers[0]
-        for index in range(len(self.study.plan.rounds)):
+        for index in range(len(self.study.plan.slots)):
             rounds.close(self.study, index)
         assert studies.get(self.study.study).state == "finished"
         for database, *_ in self.servers:
@@ -208,8 +227,8 @@ class Operations(RuleBasedStateMachine):
         return verdicts
 
     def _report(self, token: str, damage: str) -> bytes | None:
-        """An answer to the question that is open now, whether or not it is this person's round."""
-        question = self._question()
+        """An answer to her question, or, where that is not open, to another one that is."""
+        question = self._question(token)
         if question is None:
             return None
         report = bytearray(answer_of(question, records=3))
@@ -221,17 +240,16 @@ class Operations(RuleBasedStateMachine):
             report[0] ^= 1
         return bytes(report)
 
-    def _question(self) -> Question | None:
-        index = self._current()
-        if index is None:
+    def _question(self, token: str) -> Question | None:
+        open_ = self._open()
+        if not open_:
             return None
+        own = slot_of(self.study.study, self.study.plan.shares, participant_name(token))
+        index = own if own in open_ else open_[0]
         return question_from_json(self.servers[0][2].question(self.study, index).document)
 
-    def _current(self) -> int | None:
-        for index in range(len(self.study.plan.rounds)):
-            if self._state(index) == "open":
-                return index
-        return None
+    def _open(self) -> list[int]:
+        return [index for index in range(len(self.study.plan.slots)) if self._state(index) == "open"]
 
     def _state(self, index: int) -> str:
         with self.servers[0][0].reading() as connection:
@@ -285,7 +303,7 @@ def test_the_invariants_would_notice_a_lost_report(tmp_path: Path) -> None:
 
 
 def test_somebody_is_in_each_slot() -> None:
-    shares = [one["share"] for one in plan_document()["rounds"]]
+    shares = dame.plan_from_json(plan_document()).shares
     slots = {slot_of("sleep", shares, participant_name(auth.new_token())) for _ in range(200)}
     assert slots == set(range(len(shares)))
     assert issubclass(Problem, DameError)

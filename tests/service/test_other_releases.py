@@ -22,7 +22,6 @@ from dame.service.schedule import Schedule
 from dame.service.signing import signature
 from dame.service.studies import Studies
 from tests.service.studies import VARYING, Live, Run, answer_of
-from tests.service.test_faults import Desk, prepared
 from tests.service.test_study_runs import offline_estimate
 
 HOURS = 7.5
@@ -92,11 +91,11 @@ def test_a_study_that_began_under_other_constants_goes_on_and_ends(
     status = study.status()
     assert status["state"] == "finished"
     assert [one["reports"] for one in status["rounds"]] == list(map(len, tokens))
-    low, high = status["estimate"]["interval"]
-    assert low <= status["estimate"]["estimate"] <= high
-    assert abs(status["estimate"]["estimate"] - HOURS) < 4
+    low, high = status["result"]["interval"]
+    assert low <= status["result"]["estimate"] <= high
+    assert abs(status["result"]["estimate"] - HOURS) < 4
     # The questions that were asked go home with the reports, and lead to the same estimate there.
-    assert offline_estimate(study, tmp_path / "export", capsys) == status["estimate"]
+    assert offline_estimate(study, tmp_path / "export", capsys) == status["result"]
     exported = [json.loads((tmp_path / f"export/question-{index}.json").read_text()) for index in range(len(asked))]
     assert exported == [question.to_json() for question in asked]
 
@@ -127,17 +126,25 @@ def test_a_question_of_another_study_in_the_store_is_not_read(live: Live) -> Non
 # --- versions that this release does not know
 
 
+def versioned(plan: dict, version: int) -> dict:
+    """A plan of one machine, as another release would have written it."""
+    (target,) = plan["targets"]
+    (machine,) = target["machines"]
+    changed = {**target, "machines": [{**machine, "protocol_version": version}]}
+    return {**plan, "protocol_version": version, "targets": [changed]}
+
+
 def with_version(database: Database, version: int) -> None:
     """Stores a plan as another release would have written it."""
     with database.writing() as connection:
         plan = json.loads(connection.execute(text("SELECT plan FROM studies")).scalar_one())
-        changed = canonical({**plan, "protocol_version": version}).decode("ascii")
+        changed = canonical(versioned(plan, version)).decode("ascii")
         connection.execute(text("UPDATE studies SET plan = :plan"), {"plan": changed})
 
 
 def test_a_posted_plan_of_an_unknown_version_is_refused_in_one_sentence(live: Live) -> None:
     plan = live.create("known").public()["plan"]
-    answer = live.http.post("/api/v1/studies", json={"plan": {**plan, "study": "new", "protocol_version": 99}})
+    answer = live.http.post("/api/v1/studies", json={"plan": {**versioned(plan, 99), "study": "new"}})
     assert (answer.status_code, answer.json()["reason"]) == (422, "invalid")
     assert answer.json()["detail"] == "protocol_version must be one that this release knows of paper: 1, not 99"
     assert [one["study"] for one in live.http.get("/api/v1/studies").json()["studies"]] == ["known"]
@@ -167,40 +174,18 @@ def test_a_stored_plan_of_an_unknown_version_is_told_in_one_sentence_and_kept(li
 # --- several targets side by side
 
 
-def test_a_step_follows_from_the_rounds_of_its_own_target(database: Database, address: str) -> None:
-    """Rounds of another target, finished or not, change nothing: each target takes its own steps."""
-    desk = Desk(address)
-    study, uploads = prepared(desk, 30)
-    assert not any(desk.uploads.accept(uploads).refusals)
-    beside = {"study": study.id, "slots": len(study.plan.slots)}
-    with database.writing() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO rounds (study_id, slot, target, round, name, lens, state, question, tally, estimate)"
-                " SELECT study_id, slot + :slots, 'other', round, name, lens, CASE slot WHEN 0 THEN 'closed' ELSE"
-                " 'waiting' END, question, '{}', NULL FROM rounds WHERE study_id = :study"
-            ),
-            beside,
-        )
-    desk.rounds.close(study, 0)
-    assert desk.rounds.question(study, 1).document["round"] == 1
-    with database.reading() as connection:
-        rows = connection.execute(text("SELECT target, round, state FROM rounds ORDER BY slot")).all()
-    assert list(map(tuple, rows)) == [
-        ("mean", 0, "closed"),
-        ("mean", 1, "open"),
-        ("other", 0, "closed"),
-        ("other", 1, "waiting"),
-    ]
-    desk.rounds.close(study, 1)
-    finished = desk.studies.get(study.study)
-    assert set(finished.estimates) == {"mean"}
-    desk.database.close()
-
-
 def test_deadlines_follow_each_other_within_a_target_only() -> None:
     slots = [Slot("mean", 0), Slot("mean", 1), Slot("other", 0)]
     Schedule(deadlines=[5.0, 9.0, 6.0]).fitting(slots, now=1.0)
-    for wrong in ([9.0, 5.0, 6.0], [5.0, 9.0, 0.5], [5.0, 9.0]):
+    for wrong in ([9.0, 5.0, 6.0], [5.0, 9.0, 0.5], [9.0, 5.0]):
         with pytest.raises(InvalidInput, match="deadlines"):
             Schedule(deadlines=wrong).fitting(slots, now=1.0)
+
+
+def test_a_list_with_an_entry_for_each_round_is_for_all_targets() -> None:
+    slots = [Slot("mean", 0), Slot("mean", 1), Slot("other", 0)]
+    fitted = Schedule(deadlines=[5.0, 9.0], counts=[7, None]).fitting(slots, now=1.0)
+    assert fitted == Schedule(deadlines=[5.0, 9.0, 5.0], counts=[7, None, 7])
+    for wrong in ([7], [7, 7, 7, 7], []):
+        with pytest.raises(InvalidInput, match="each of the 2 rounds, or for each of the 3 slots"):
+            Schedule(counts=wrong).fitting(slots, now=1.0)

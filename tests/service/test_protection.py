@@ -38,7 +38,7 @@ def test_administration_needs_the_key_of_this_study(live: Live) -> None:
             headers = {"Authorization": f"Bearer {secret}"} if secret else {}
             answer = live.http.request(method, study.base + path, headers=headers, json=body)
             assert (answer.status_code, answer.json()["reason"]) == (403, "forbidden"), (path, secret)
-    assert study.public()["current_round"] == 0
+    assert study.public()["open_rounds"] == [0]
 
 
 def test_cookies_and_queries_are_no_keys(live: Live) -> None:

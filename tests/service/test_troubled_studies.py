@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 
 import pytest
@@ -12,6 +13,7 @@ from dame.device.questions import question_from_json
 from dame.service import auth
 from dame.service.database import Database
 from dame.service.logs import Log
+from dame.service.patience import LONGEST_PAUSE, Patience
 from dame.service.rounds import Rounds
 from dame.service.studies import Studies
 from dame.service.uploads import Upload, Uploads
@@ -46,7 +48,8 @@ class Office:
         with database.writing() as connection:
             connection.execute(text("UPDATE rounds SET state = 'closing', closed_at = opened_at WHERE slot = 0"))
         self.stream = io.StringIO()
-        self.rounds = Rounds(database, studies, log=Log(self.stream))
+        self.seconds = 0.0
+        self.rounds = Rounds(database, studies, log=Log(self.stream), patience=Patience(lambda: self.seconds))
 
     def logged(self) -> list[dict]:
         """The lines since the last look."""
@@ -70,13 +73,31 @@ def test_a_study_that_cannot_be_closed_leaves_the_others_alone(office: Office, w
     assert line["error"]
     assert line["where"]
     assert ("detail" in line) == (new == "{}"), "errors of our own say in a sentence what is wrong"
-    # It is tried again, and again, until it works.
+    # It is tried again until it works.
     assert office.rounds.close_due() == []
-    assert [line["study"] for line in office.logged()] == ["broken"]
     exchange(office.database, office.ids["broken"], what, old)
+    office.seconds += LONGEST_PAUSE
     assert office.rounds.close_due() == [("broken", 0)]
     assert office.rounds.close_due() == []
     assert office.logged() == []
+
+
+def test_a_study_that_cannot_be_closed_is_tried_ever_more_rarely(office: Office) -> None:
+    old = exchange(office.database, office.ids["broken"], "plan", "{}")
+    tries: list[float] = []
+    for second in range(3000):
+        office.seconds = float(second)
+        office.rounds.close_due()
+        tries += [second] * len(office.logged())
+    pauses = [after - before for before, after in itertools.pairwise(tries)]
+    assert pauses[:9] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    assert set(pauses[9:]) == {512, LONGEST_PAUSE}
+    # Whoever asks for it is not kept waiting.
+    exchange(office.database, office.ids["broken"], "plan", old)
+    assert office.rounds.close_due() == []
+    study = Studies(office.database).get("broken")
+    office.rounds.close(study, 0)
+    assert office.rounds.question(study, 1).document["round"] == 1
 
 
 def test_a_server_closes_the_rounds_of_other_studies_and_logs_the_name(live: Live) -> None:
@@ -86,7 +107,7 @@ def test_a_server_closes_the_rounds_of_other_studies_and_logs_the_name(live: Liv
     exchange(services.database, services.studies.get("broken").id, "plan", "{}")
     for study, token, report in uploads:
         assert study.upload(token, report).status_code == 200
-    wait_for(lambda: studies[1].public()["current_round"] == 1)
+    wait_for(lambda: studies[1].public()["open_rounds"] == [1])
     wait_for(lambda: "closing-failed" in live.log.getvalue())
     lines = [json.loads(line) for line in live.log.getvalue().splitlines()]
     failed = [line for line in lines if line["event"] == "closing-failed"]

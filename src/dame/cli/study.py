@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +14,11 @@ import typer
 from dame import checks
 from dame.cli import documents, options, output
 from dame.cli.join import told
+from dame.cli.study_views import result_rows, status_rows
 from dame.client.administration import Access, Administration, create_study
 from dame.client.http import Server
 from dame.errors import DameError, InvalidInput, MissingExtra
+from dame.studies.plans import MOST_SLOTS
 
 study = typer.Typer(
     name="study",
@@ -33,6 +35,9 @@ AccessFile = Annotated[
     typer.Option("--access", envvar="DAME_ACCESS", metavar="FILE", help="The file that `dame study create` wrote."),
 ]
 DEFAULT_ACCESS = Path("study-access.json")
+MOST_INVITED = 10_000_000
+GROUP = "group"
+"""The column of a file of people that names the group of each."""
 
 
 @study.command()
@@ -42,12 +47,18 @@ def create(
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="What participants read.")] = None,
     close_at: Annotated[
         str | None,
-        typer.Option("--close-at", metavar="N,N,…", help="Reports at which each round closes by itself; `-` for none."),
+        typer.Option(
+            "--close-at",
+            metavar="N,N,…",
+            help="Reports at which each round of each target closes by itself; `-` for none.",
+        ),
     ] = None,
     deadlines: Annotated[
         str | None,
         typer.Option(
-            "--deadlines", metavar="T,T,…", help="Times at which each round closes, such as 2031-05-01T12:00."
+            "--deadlines",
+            metavar="T,T,…",
+            help="Times at which each round closes, of all targets together, such as 2031-05-01T12:00.",
         ),
     ] = None,
     operator_key: Annotated[
@@ -87,7 +98,19 @@ def create(
 
 @study.command()
 def invite(
-    count: Annotated[str, typer.Argument(metavar="N", help="How many people.")],
+    count: Annotated[str | None, typer.Argument(metavar="[N]", help="How many people.")] = None,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", metavar="NAME", help="Their group (a country, an arm), if the plan has groups."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="PEOPLE.CSV",
+            help="One line for each person, with a column `group` if the plan has groups; the others are kept.",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE.CSV", help="Where tokens and links go; give each person one.")
     ] = Path("invitations.csv"),
@@ -100,24 +123,68 @@ def invite(
     Example: `dame study invite 10 --out invitations.csv`
     """
     options.seed_number(seed)  # secrets are never drawn from a seed
-    wanted = options.whole_number("count", count, 1, 10_000_000)
+    people = _wanted(count, group, file)
     if out.exists():
         raise InvalidInput("out", str(out), "a file that does not exist yet: tokens in it would be lost")
     with told():
-        made = list(_administration(access).invite(wanted))
-    with _private(out) as file:
-        writer = csv.writer(file)
-        writer.writerow(["token", "link"])
-        writer.writerows((one["token"], one["link"]) for one in made)
+        made = _invited(_administration(access), people)
+    with _private(out) as opened:
+        writer = csv.DictWriter(opened, [*people[0], "token", "link"])
+        writer.writeheader()
+        writer.writerows(made)
     if as_json:
         output.print_json({"invited": len(made), "out": str(out)})
     else:
         output.people.print(f"{len(made):,} invitations are in {out}", markup=False)
 
 
+def _wanted(count: str | None, group: str | None, file: Path | None) -> list[dict[str, str]]:
+    """Everybody who is to be invited, as a line for each: what is known of her."""
+    if (count is None) == (file is None):
+        raise InvalidInput("count", count, "given, or --file with a line for each person")
+    if file is None:
+        number = options.whole_number("count", str(count), 1, MOST_INVITED)
+        return [{} if group is None else {GROUP: group}] * number
+    if group is not None:
+        raise InvalidInput("group", group, f"a column '{GROUP}' of the file")
+    return _people(file)
+
+
+def _people(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8-sig") as opened:
+        try:
+            reader = csv.DictReader(opened, strict=True)
+            names, rows = list(reader.fieldnames or ()), list(reader)
+        except (csv.Error, UnicodeDecodeError):
+            raise InvalidInput("file", str(path), "a CSV file with a header line") from None
+    taken = {"token", "link"} & set(names)
+    if taken:
+        raise InvalidInput("file", min(taken), "a table without columns of this name: they are added")
+    if not 1 <= len(rows) <= MOST_INVITED:
+        raise InvalidInput("file", f"{len(rows)} lines", f"a table with 1 to {MOST_INVITED:,} people")
+    for place, row in enumerate(rows, start=1):
+        if None in row or None in row.values():
+            raise InvalidInput("file", f"line {place} of the table", f"{len(names)} cells, as in the header")
+        if row.get(GROUP) == "":
+            raise InvalidInput(GROUP, f"nothing in line {place} of the table", "the group of each person")
+    return rows
+
+
+def _invited(administration: Administration, people: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Everybody with her token and link; people of one group are invited together."""
+    groups: dict[str | None, list[int]] = {}
+    for place, person in enumerate(people):
+        groups.setdefault(person.get(GROUP), []).append(place)
+    made: list[dict[str, str]] = [{}] * len(people)
+    for group, places in groups.items():
+        for place, one in zip(places, administration.invite(len(places), group), strict=True):
+            made[place] = {**people[place], "token": one["token"], "link": one["link"]}
+    return made
+
+
 @study.command()
 def status(access: AccessFile = DEFAULT_ACCESS, seed: options.Seed = None, as_json: options.AsJson = False) -> None:
-    """How far a study is: reports of each round, what was refused, and the estimate once there is one.
+    """How far a study is: its targets, the reports of each round, what was refused, and the result once there is one.
 
     Example: `dame study status`
     """
@@ -129,42 +196,48 @@ def status(access: AccessFile = DEFAULT_ACCESS, seed: options.Seed = None, as_js
 
 @study.command("close-round")
 def close_round(
-    index: Annotated[str | None, typer.Argument(metavar="[ROUND]", help="Which round; the open one if absent.")] = None,
+    index: Annotated[
+        str | None,
+        typer.Argument(metavar="[ROUND]", help="Which round, by its number in the status; all open ones if absent."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="NAME", help="Only the open rounds of one target.")
+    ] = None,
     access: AccessFile = DEFAULT_ACCESS,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Close a round: its reports are counted, and the next round opens, or the estimate is there.
+    """Close rounds: their reports are counted, and the next round of each target opens, or its estimate is there.
 
     Example: `dame study close-round 0`
     """
     options.seed_number(seed)  # nothing is drawn here
     with told():
         administration = _administration(access)
-        document = administration.close_round(_round(administration, index))
-    _show_status(document, as_json)
+        documents_after = [administration.close_round(one) for one in _rounds(administration, index, target)]
+    _show_status(documents_after[-1], as_json)
 
 
 @study.command()
 def result(
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the estimate to a file.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the result to a file.")] = None,
     access: AccessFile = DEFAULT_ACCESS,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """The estimate of a finished study.
+    """What a finished study tells: an estimate for each target, for each group, and the differences between groups.
 
     Example: `dame study result --json`
     """
     options.seed_number(seed)  # nothing is drawn here
     with told():
-        estimate = _administration(access).result()
+        found = _administration(access).result()
     if out is not None:
-        output.write_json(out, estimate)
+        output.write_json(out, found)
     if as_json:
-        output.print_json(estimate)
+        output.print_json(found)
     else:
-        output.people.print(output.figures("Estimate", _estimate_rows(estimate)))
+        output.people.print(output.figures("Result", result_rows(found)))
 
 
 @study.command()
@@ -262,35 +335,26 @@ def _counts(words: str | None) -> Sequence[int | None] | None:
     )
 
 
-def _round(administration: Administration, words: str | None) -> int:
+def _rounds(administration: Administration, words: str | None, target: str | None) -> list[int]:
+    """The rounds that are meant: one by its number, or all open ones, of one target if it is named."""
     if words is not None:
-        return options.whole_number("round", words, 0, 63)
-    current = administration.public()["current_round"]
-    if current is None:
-        raise DameError("no round is open: the study is finished")
-    return int(current)
+        if target is not None:
+            raise InvalidInput("target", target, "absent where a round is named")
+        return [options.whole_number("round", words, 0, MOST_SLOTS - 1)]
+    status = administration.status()
+    open_ = set(status["open_rounds"])
+    if target is not None:
+        named = {one["name"]: one for one in status["targets"]}
+        if target not in named:
+            raise InvalidInput("target", target, f"one of {', '.join(named)}")
+        open_ &= {slot for machine in named[target]["machines"] for slot in machine["rounds"]}
+    if not open_:
+        raise DameError(f"no round is open{'' if target is None else f' of target {target}'}: nothing to close")
+    return sorted(open_)
 
 
 def _show_status(document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         output.print_json(document)
-        return
-    rows = [("state", f"{document['state']}; {document['invited']:,} people invited")]
-    for one in document["rounds"]:
-        count = f"{one['reports']:,} reports of {one['invited']:,} invited"
-        rows.append((f"round {one['slot']}", f"{one['name']}, {one['state']}: {count}"))
-    refused = ", ".join(f"{count:,} {reason}" for reason, count in document["rejected"].items())
-    rows.append(("refused", refused or "none"))
-    rows.append(("malicious users", f"1 % of them can shift the estimate by {document['shift_by_1_percent']:.3g}"))
-    if document["estimate"] is not None:
-        rows.extend(_estimate_rows(document["estimate"]))
-    output.people.print(output.figures(document["title"], rows))
-
-
-def _estimate_rows(estimate: dict[str, Any]) -> list[tuple[str, str]]:
-    low, high = estimate["interval"]
-    return [
-        ("estimate", f"{estimate['estimate']:.6g}, standard error {estimate['standard_error']:.3g}"),
-        (f"{estimate['level']:.0%} interval", f"{low:.6g} to {high:.6g}"),
-        *(("note", note) for note in estimate["notes"]),
-    ]
+    else:
+        output.people.print(output.figures(document["title"], status_rows(document)))

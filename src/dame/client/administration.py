@@ -52,17 +52,18 @@ class Administration:
         return self._server.get("studies", self._access.study).document()
 
     def status(self) -> dict[str, Any]:
-        """Counts, histograms, refusals, estimate."""
+        """Counts, histograms, refusals, and what was found so far."""
         return self._get("status").document()
 
     def result(self) -> dict[str, Any]:
-        """The estimate of a finished study."""
+        """What a finished study tells."""
         return self._get("result").document()
 
-    def invite(self, count: int) -> Iterator[Mapping[str, str]]:
-        """New invitations: token and link of each."""
+    def invite(self, count: int, group: str | None = None) -> Iterator[Mapping[str, str]]:
+        """New invitations, for people of a group where the plan has groups: token and link of each."""
+        whose = {} if group is None else {"group": group}
         while count > 0:
-            some = self._post("invitations", document={"count": min(count, AT_ONCE)})
+            some = self._post("invitations", document={"count": min(count, AT_ONCE), **whose})
             yield from some["invitations"]
             count -= AT_ONCE
 
@@ -71,16 +72,20 @@ class Administration:
         return self._post("rounds", str(index), "close", document={}, attempts=8)
 
     def tally(self, index: int) -> dict[str, Any]:
-        """The tally of a closed round, with the question that was asked."""
+        """The tally of a closed round, with the question that was asked and the tallies of groups."""
         return self._get("rounds", str(index), "tally").document()
 
-    def reports(self, index: int) -> tuple[str, int, bytes]:
-        """The identity of a closed round's question, the length of a report, and all reports one after the other."""
-        answer = self._get("rounds", str(index), "reports")
+    def reports(self, index: int, group: str | None = None) -> tuple[str, int, bytes]:
+        """The identity of a closed round's question, the length of a report, and reports one after the other.
+
+        These are all reports, or those of a group.
+        """
+        answer = self._get("rounds", str(index), "reports", query=None if group is None else {"group": group})
         return answer.headers["x-dame-question"], int(answer.headers["x-dame-report-bytes"]), answer.body
 
-    def _get(self, *path: str) -> Answer:
-        return self._server.get("studies", self._access.study, *path, secret=self._access.administrator_key)
+    def _get(self, *path: str, query: Mapping[str, str] | None = None) -> Answer:
+        key = self._access.administrator_key
+        return self._server.get("studies", self._access.study, *path, secret=key, query=query)
 
     def _post(self, *path: str, document: object, attempts: int = 1) -> dict[str, Any]:
         key = self._access.administrator_key

@@ -68,9 +68,9 @@ class Server:
         self._sleep = sleep
         self._opener = urllib.request.build_opener(_NoRedirect)
 
-    def get(self, *path: str, secret: str | None = None) -> Answer:
+    def get(self, *path: str, secret: str | None = None, query: Mapping[str, str] | None = None) -> Answer:
         """The answer to a GET."""
-        return self._patiently("GET", path, None, secret, "application/json")
+        return self._patiently("GET", path, None, secret, "application/json", query=query)
 
     def post_json(self, *path: str, document: object = None, secret: str | None = None, attempts: int = 1) -> Answer:
         """The answer to a POST of a JSON document."""
@@ -89,8 +89,10 @@ class Server:
         secret: str | None,
         kind: str,
         attempts: int = ATTEMPTS,
+        query: Mapping[str, str] | None = None,
     ) -> Answer:
         address = "/".join([self.base, "api/v1", *(urllib.parse.quote(part, safe="") for part in path)])
+        address += f"?{urllib.parse.urlencode(query)}" if query else ""
         headers = {"Content-Type": kind, **({} if secret is None else {"Authorization": f"Bearer {secret}"})}
         for attempt in range(1, attempts + 1):
             try:

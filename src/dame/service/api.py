@@ -4,29 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, ParamSpec
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 from sqlalchemy import text
 
 import dame
-from dame.device.questions import MOST_ROUNDS, question_id
+from dame.device.questions import question_id
 from dame.device.reports import report_bytes
 from dame.service import auth, models
 from dame.service.database import Database
-from dame.service.documents import asked_document, listed_document, public_document, result_document, status_document
+from dame.service.documents import (
+    asked_document,
+    listed_document,
+    public_document,
+    result_document,
+    status_document,
+    tally_document,
+)
 from dame.service.logs import Log
 from dame.service.metrics import TYPE, Metrics
 from dame.service.problems import MEDIA_TYPE, STATUS, Problem
 from dame.service.rounds import Rounds
 from dame.service.schedule import Schedule, seconds
 from dame.service.settings import Settings
-from dame.service.studies import Studies, Study
+from dame.service.shifts import Shifts
+from dame.service.stored import Study
+from dame.service.studies import LONGEST_GROUP, Studies
+from dame.studies.plans import MOST_SLOTS
 
 P = ParamSpec("P")
 OCTETS = "application/octet-stream"
@@ -42,6 +52,7 @@ class Services:
     database: Database
     studies: Studies
     rounds: Rounds
+    shifts: Shifts
     metrics: Metrics
     log: Log
 
@@ -70,7 +81,9 @@ def answering(
     def routed(function: Callable[P, BaseModel]) -> Callable[P, Response]:
         @wraps(function)
         def answer(*given: P.args, **named: P.kwargs) -> Response:
-            return Response(function(*given, **named).model_dump_json(), status, media_type="application/json")
+            # What was left unset is not there: figures that stand beside others only where there is a single target.
+            body = function(*given, **named).model_dump_json(exclude_unset=True)
+            return Response(body, status, media_type="application/json")
 
         method(path, status_code=status, responses=refusals(*reasons))(answer)
         return answer
@@ -81,8 +94,10 @@ def answering(
 _key = HTTPBearer(auto_error=False, scheme_name="key", description="The administrator's key of a study.")
 Key = Annotated[HTTPAuthorizationCredentials | None, Depends(_key)]
 Name = Annotated[str, Path(min_length=1, max_length=128)]
-Index = Annotated[int, Path(ge=0, lt=MOST_ROUNDS)]
+Index = Annotated[int, Path(ge=0, lt=MOST_SLOTS)]
 """The place of a round in the plan's list of slots."""
+GroupName = Annotated[str | None, Query(min_length=1, max_length=LONGEST_GROUP)]
+"""Whose reports are asked for; everybody's if absent."""
 
 
 def secret_of(key: HTTPAuthorizationCredentials | None) -> str:
@@ -134,6 +149,7 @@ def _add_study_routes(router: APIRouter, services: Services) -> None:
         schedule = Schedule(counts=wanted.close_at_count, deadlines=_deadlines(wanted.deadlines))
         created = services.studies.create(wanted.plan, wanted.title, schedule)
         services.log.event("study-created", study=created.study.study)
+        services.shifts.wake()
         return models.CreatedDocument(
             study=created.study.study,
             administrator_key=created.administrator_key,
@@ -144,11 +160,14 @@ def _add_study_routes(router: APIRouter, services: Services) -> None:
     @answering(router.post, "/{study}/invitations", *OURS)
     def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> models.InvitationsDocument:
         found = services.studies.administered(study, secret_of(key))
-        tokens = services.studies.invite(found, wanted.count)
+        tokens = services.studies.invite(found, wanted.count, wanted.group)
         services.log.event("invited", study=found.study, count=len(tokens))
         base = (services.settings.public_url or str(request.base_url)).rstrip("/")
-        listed = [models.InvitationDocument(token=token, link=link(base, found, token)) for token in tokens]
-        return models.InvitationsDocument(study=found.study, key=found.public_key, invitations=listed)
+        address = partial(link, base, found, group=wanted.group)
+        listed = [models.InvitationDocument(token=token, link=address(token)) for token in tokens]
+        return models.InvitationsDocument(
+            study=found.study, key=found.public_key, group=wanted.group, invitations=listed
+        )
 
     @answering(router.get, "/{study}/status", *OURS)
     def status(study: Name, key: Key) -> models.StatusDocument:
@@ -170,7 +189,7 @@ def _add_round_routes(router: APIRouter, services: Services) -> None:
     @answering(router.get, "/{study}/rounds/{slot}/tally", *OURS, "not-finished")
     def tally(study: Name, slot: Index, key: Key) -> models.TallyDocument:
         found = services.studies.administered(study, secret_of(key))
-        return models.TallyDocument.model_validate(services.rounds.tally(found, slot).to_json())
+        return tally_document(services.rounds.tally(found, slot))
 
     @router.get(
         "/{study}/rounds/{slot}/reports",
@@ -180,16 +199,20 @@ def _add_round_routes(router: APIRouter, services: Services) -> None:
             **refusals(*OURS, "not-finished"),
         },
     )
-    def reports(study: Name, slot: Index, key: Key) -> Response:
+    def reports(study: Name, slot: Index, key: Key, group: GroupName = None) -> Response:
         found = services.studies.administered(study, secret_of(key))
-        question, parts = services.rounds.exported(found, slot)
+        question, parts = services.rounds.exported(found, slot, group)
         headers = {"X-Dame-Question": question_id(question), "X-Dame-Report-Bytes": str(report_bytes(question))}
         return StreamingResponse(parts, media_type=OCTETS, headers=headers)
 
 
-def link(base: str, study: Study, token: str) -> str:
-    """The address that a participant opens. All that is private stands behind #, which browsers do not send."""
-    return f"{base}/join#study={quote(study.study, safe='')}&token={token}&key={study.public_key}"
+def link(base: str, study: Study, token: str, group: str | None = None) -> str:
+    """The address that a participant opens. All that is private stands behind #, which browsers do not send.
+
+    Her group is in it, so that her device can tell her without asking anybody.
+    """
+    whose = "" if group is None else f"&group={quote(group, safe='')}"
+    return f"{base}/join#study={quote(study.study, safe='')}&token={token}&key={study.public_key}{whose}"
 
 
 def _check_operator(settings: Settings, key: HTTPAuthorizationCredentials | None) -> None:

@@ -28,6 +28,7 @@ from dame.service.pages import page_routes
 from dame.service.problems import Problem
 from dame.service.rounds import Rounds
 from dame.service.settings import Settings
+from dame.service.shifts import Shifts
 from dame.service.studies import Clock, Studies
 from dame.service.uploads import Uploads
 
@@ -41,8 +42,15 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     log, metrics, database = log or Log(), Metrics(), Database(settings.database)
     studies = Studies(database, clock)
     rounds = Rounds(database, studies, clock, log)
+    shifts = Shifts(database, log)
     services = api.Services(
-        settings=settings, database=database, studies=studies, rounds=rounds, metrics=metrics, log=log
+        settings=settings,
+        database=database,
+        studies=studies,
+        rounds=rounds,
+        shifts=shifts,
+        metrics=metrics,
+        log=log,
     )
     ticker = Ticker(rounds, log)
     commits = GroupCommit(Uploads(database, log).accept, metrics, ticker.wake)
@@ -51,9 +59,11 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         log.event("started", database=database.dialect, version=dame.__version__)
         ticking = asyncio.create_task(ticker.run())
+        shifts.start()
         try:
             yield
         finally:
+            shifts.stop()
             ticking.cancel()
             with suppress(asyncio.CancelledError):
                 await ticking

@@ -46,8 +46,10 @@ class BulkStatements(Protocol):
     def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> None:
         """Stores reports of one round, all of one length."""
 
-    def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
-        """Stores participants of a round."""
+    def add_participants(
+        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None
+    ) -> None:
+        """Stores participants of a round and a group."""
 
 
 class SqliteStatements:
@@ -86,12 +88,15 @@ class SqliteStatements:
         length = len(rows) // len(participants)
         run(connection, query, (round_id, rows, length, length, json.dumps(participants)))
 
-    def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
-        """Stores participants of a round."""
+    def add_participants(
+        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None
+    ) -> None:
+        """Stores participants of a round and a group."""
         query = (
-            "INSERT INTO participants (round_id, token_hash) SELECT ?, substr(?, 1 + 32 * key, 32) FROM json_each(?)"
+            "INSERT INTO participants (round_id, group_id, token_hash)"
+            " SELECT ?, ?, substr(?, 1 + 32 * key, 32) FROM json_each(?)"
         )
-        run(connection, query, (round_id, b"".join(hashes), json.dumps([0] * len(hashes))))
+        run(connection, query, (round_id, group_id, b"".join(hashes), json.dumps([0] * len(hashes))))
 
 
 class PostgresStatements:
@@ -123,7 +128,9 @@ class PostgresStatements:
         length = len(rows) // len(participants)
         run(connection, query, (round_id, rows, length, length, list(participants)))
 
-    def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
-        """Stores participants of a round."""
-        query = "INSERT INTO participants (round_id, token_hash) SELECT %s, unnest(%b::bytea[])"
-        run(connection, query, (round_id, list(hashes)))
+    def add_participants(
+        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None
+    ) -> None:
+        """Stores participants of a round and a group."""
+        query = "INSERT INTO participants (round_id, group_id, token_hash) SELECT %s, %s::bigint, unnest(%b::bytea[])"
+        run(connection, query, (round_id, group_id, list(hashes)))

@@ -89,17 +89,44 @@ class Database:
         """Stores reports of one round, all of one length: the participants, and the reports one after the other."""
         self._bulk.add_reports(connection, round_id, participants, rows)
 
-    def add_participants(self, connection: Connection, round_id: int, hashes: Sequence[bytes]) -> None:
-        """Stores participants of a round by the hashes of their tokens."""
-        self._bulk.add_participants(connection, round_id, hashes)
+    def add_participants(
+        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None = None
+    ) -> None:
+        """Stores participants of a round, and of a group if they have one, by the hashes of their tokens."""
+        self._bulk.add_participants(connection, round_id, hashes, group_id)
 
-    def reports(self, connection: Connection, round_id: int, at_once: int, *, shuffled: bool) -> Iterator[bytes]:
-        """The reports of a round one after the other, so many at once; shuffled if the order must not tell anything."""
-        order = " ORDER BY random()" if shuffled else ""
-        cursor = self._bulk.cursor(connection)
-        cursor.execute(f"SELECT report FROM reports WHERE round_id = {int(round_id)}{order}")
-        while rows := cursor.fetchmany(at_once):
+    def reports(self, connection: Connection, round_id: int, at_once: int) -> Iterator[bytes]:
+        """The reports of a round one after the other, so many at once."""
+        for rows in self._parts(connection, f"SELECT report FROM reports WHERE round_id = {int(round_id)}", at_once):
             yield b"".join([row[0] for row in rows])
+
+    def reports_by_group(self, connection: Connection, round_id: int, at_once: int) -> Iterator[dict[int, bytes]]:
+        """The same, so many at once, by the groups of their participants."""
+        query = (
+            "SELECT p.group_id, r.report FROM reports r JOIN participants p ON p.id = r.participant_id"
+            f" WHERE r.round_id = {int(round_id)}"
+        )
+        for rows in self._parts(connection, query, at_once):
+            parts: dict[int, list[bytes]] = {}
+            for group, report in rows:
+                parts.setdefault(group, []).append(report)
+            yield {group: b"".join(reports) for group, reports in parts.items()}
+
+    def shuffled_reports(
+        self, connection: Connection, round_id: int, at_once: int, group_id: int | None
+    ) -> Iterator[bytes]:
+        """The reports of a round, or of one group in it, in an order that tells nothing."""
+        whose = "" if group_id is None else " JOIN participants p ON p.id = r.participant_id"
+        members = "" if group_id is None else f" AND p.group_id = {int(group_id)}"
+        query = f"SELECT r.report FROM reports r{whose} WHERE r.round_id = {int(round_id)}{members} ORDER BY random()"
+        for rows in self._parts(connection, query, at_once):
+            yield b"".join([row[0] for row in rows])
+
+    def _parts(self, connection: Connection, query: str, at_once: int) -> Iterator[list[Any]]:
+        cursor = self._bulk.cursor(connection)
+        cursor.execute(query)
+        while rows := cursor.fetchmany(at_once):
+            yield rows
         cursor.close()
 
 

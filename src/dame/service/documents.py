@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import RowMapping, text
 
+from dame.device.questions import Slot
+from dame.engines.steps import tallies_to_json
 from dame.monitoring import vote_histogram, window_ends
+from dame.planning.machines import MachinePlan
+from dame.protocols import ByGroup
 from dame.service import models
 from dame.service.database import Database
 from dame.service.problems import Problem
-from dame.service.rounds import SignedQuestion, stored_question, stored_tally
+from dame.service.results import target_result
+from dame.service.rounds import SignedQuestion
 from dame.service.schedule import iso
-from dame.service.studies import Study
+from dame.service.stored import Group, Study, stored_groups
+from dame.service.tallies import stored_question, stored_tally
+from dame.studies.plans import TargetPlan
 
-_STUDIES = text(
-    "SELECT study, title, EXISTS (SELECT 1 FROM rounds r WHERE r.study_id = s.id AND r.state <> 'closed')"
-    " AS running FROM studies s ORDER BY id"
-)
+_STUDIES = text("SELECT study, title, result IS NULL AS running FROM studies ORDER BY id")
 _ROUNDS = text("SELECT * FROM rounds WHERE study_id = :study ORDER BY slot")
 _REJECTED = text("SELECT reason, count FROM rejections WHERE study_id = :study ORDER BY reason")
 _STATES = {"waiting": "waiting", "open": "open", "closing": "closed", "closed": "closed"}
@@ -48,10 +55,9 @@ def asked_document(asked: SignedQuestion) -> models.AskedDocument:
 
 
 def public_document(database: Database, study: Study) -> models.PublicStudyDocument:
-    """What everybody may know: the plan, the key, and which round is open. No counts."""
+    """What everybody may know: the plan, the key, and which rounds are open. No counts."""
     with database.reading() as connection:
         rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
-    brief = study.plan.brief
     return models.PublicStudyDocument(
         study=study.study,
         title=study.title,
@@ -60,51 +66,97 @@ def public_document(database: Database, study: Study) -> models.PublicStudyDocum
         plan_id=study.plan_id,
         plan_canonical=study.plan_text,
         public_key=study.public_key,
-        alpha=brief.alpha,
-        bounds=[brief.low, brief.high],
-        current_round=_current(rows),
+        alpha=study.plan.alpha,
+        group=study.plan.group,
+        open_rounds=_open(rows),
         shares=list(study.plan.shares),
         rounds=[models.PublicRoundDocument(**_round(row)) for row in rows],
     )
 
 
 def status_document(database: Database, study: Study) -> models.StatusDocument:
-    """What the administrator sees: counts, histograms, windows, refusals, and the estimate once there is one."""
+    """What the administrator sees: counts, histograms, windows, refusals, and what was found so far."""
     with database.reading() as connection:
         rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
         rejected: dict[str, int] = {row[0]: row[1] for row in connection.execute(_REJECTED, {"study": study.id})}
-    brief = study.plan.brief
+        groups = stored_groups(connection, study.id)
     return models.StatusDocument(
         study=study.study,
         title=study.title,
         state=study.state,
-        protocol=study.plan.protocol,
-        alpha=brief.alpha,
-        bounds=[brief.low, brief.high],
-        users_planned=brief.users,
+        alpha=study.plan.alpha,
+        users_planned=study.plan.users,
         invited=sum(row["invited"] for row in rows),
-        current_round=_current(rows),
+        group=study.plan.group,
+        open_rounds=_open(rows),
+        targets=[_target_document(study, planned, rows) for planned in study.plan.targets],
+        groups=_group_documents(groups, rows),
         rounds=[_round_document(study, row) for row in rows],
         rejected=rejected,
-        estimate=_estimate(study),
-        shift_by_1_percent=study.shift,
+        result=_result(study),
     )
 
 
 def result_document(study: Study) -> models.ResultDocument:
-    """The estimate of a finished study."""
-    estimate = _estimate(study)
-    if estimate is None:
-        raise Problem("not-finished", "the study is still running: there is no estimate yet")
-    return estimate
+    """What a finished study tells."""
+    result = _result(study)
+    if result is None:
+        raise Problem("not-finished", "the study is still running: there is no result yet")
+    return result
 
 
-def _estimate(study: Study) -> models.ResultDocument | None:
-    return None if study.estimate is None else models.ResultDocument.model_validate(study.estimate)
+def tally_document(tallies: ByGroup) -> models.TallyDocument:
+    """The tally of a closed round, and those of its groups."""
+    return models.TallyDocument.model_validate(tallies_to_json(tallies))
 
 
-def _current(rows: Any) -> int | None:
-    return next((row["slot"] for row in rows if row["state"] == "open"), None)
+def _result(study: Study) -> models.ResultDocument | None:
+    return None if study.result is None else models.ResultDocument.model_validate(study.result)
+
+
+def _open(rows: Sequence[RowMapping]) -> list[int]:
+    return [row["slot"] for row in rows if row["state"] == "open"]
+
+
+def _target_document(study: Study, planned: TargetPlan, rows: Sequence[RowMapping]) -> models.TargetStatusDocument:
+    target, found = planned.target, target_result(study, planned)
+    machines = [_machine_document(study, machine) for machine in planned.machines]
+    own = [rows[slot] for machine in machines for slot in machine.rounds]
+    return models.TargetStatusDocument(
+        name=target.name,
+        kind=target.kind,
+        words=target.words,
+        range=list(target.range),
+        users_planned=planned.users,
+        invited=sum(row["invited"] for row in own),
+        reports=sum(row["reports"] for row in own),
+        predicted_rmse=planned.predicted_rmse,
+        machines=machines,
+        shift_by_1_percent=None if study.shifts is None else study.shifts[target.name],
+        estimate=None if found is None else models.EstimateDocument.model_validate(found.to_json()),
+    )
+
+
+def _machine_document(study: Study, machine: MachinePlan) -> models.MachineDocument:
+    return models.MachineDocument(
+        name=machine.name,
+        words=machine.brief.statistic.words,
+        protocol=machine.protocol,
+        users_planned=machine.users,
+        range=list(machine.brief.statistic.range),
+        rounds=[study.plan.slots.index(slot) for slot in machine.slots],
+    )
+
+
+def _group_documents(groups: Sequence[Group], rows: Sequence[RowMapping]) -> list[models.GroupStatusDocument]:
+    counted: Counter[str] = Counter()
+    for row in rows:
+        for name, counts in json.loads(row["groups"] or "{}").items():
+            counted[name] += sum(counts["reports"])
+    return [
+        models.GroupStatusDocument(group=group.name, invited=group.invited, counted=counted[group.name])
+        for group in groups
+    ]
 
 
 def _round(row: RowMapping) -> dict[str, Any]:
@@ -135,7 +187,7 @@ def _round_document(study: Study, row: RowMapping) -> models.RoundStatusDocument
 
 
 def _histogram(study: Study, row: RowMapping) -> models.HistogramDocument | None:
-    histogram = None if row["tally"] is None else vote_histogram(study.plan, stored_tally(row))
+    histogram = None if row["tally"] is None else vote_histogram(_machine(study, row), stored_tally(row))
     if histogram is None:
         return None
     return models.HistogramDocument(
@@ -148,5 +200,11 @@ def _histogram(study: Study, row: RowMapping) -> models.HistogramDocument | None
 
 def _window(study: Study, row: RowMapping) -> models.WindowDocument | None:
     # By the question, not by the plan: after a survey of sizes a round may vote that was planned to measure.
-    ends = None if row["question"] is None else window_ends(study.plan.brief, stored_question(row["question"]))
+    if row["question"] is None:
+        return None
+    ends = window_ends(_machine(study, row).brief, stored_question(row["question"]))
     return None if ends is None else models.WindowDocument(centre=ends.centre, low=ends.low, high=ends.high)
+
+
+def _machine(study: Study, row: RowMapping) -> MachinePlan:
+    return study.plan.machine_of(Slot(row["target"], row["round"]))

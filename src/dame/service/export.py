@@ -14,48 +14,65 @@ from dame.client.administration import Administration
 from dame.device.questions import question_id
 from dame.device.reports import report_bytes
 from dame.engines.report_files import arrow, write_encoded
+from dame.engines.steps import tallies_from, tallies_to_json
 from dame.errors import Mismatch
-from dame.planning.plans import Plan
+from dame.protocols import EVERYBODY, ByGroup
 from dame.protocols import next as next_step
-from dame.protocols import plan_from_json
-from dame.tally import Tally
+from dame.studies.codec import plan_from_json
+from dame.studies.plans import Plan
+from dame.tally import Tally, merged
 from dame.vectorised.reports import report_totals
+from dame.vectorised.unary import Bytes
 
 
 def export_study(administration: Administration, folder: Path) -> list[str]:
     """The names of the files that were written into a new folder.
 
     The questions are those that were asked: they must belong to the plan, and the reports must add up to what the
-    server counted.
+    server counted, those of each public group, too. Files of reports do not tell groups apart: where there are some,
+    a file of the tallies does.
     """
     arrow()  # complain before the work, not after it
     document = administration.public()
     plan = plan_from_json(document["plan"])
     closed = [one["slot"] for one in document["rounds"] if one["state"] == "closed"]
     with _drafted(folder) as draft:
-        return _export(administration, plan, document["plan"], closed, draft)
+        names = [_written(draft, "plan.json", document["plan"])]
+        history: list[Tally] = []
+        for index in closed:
+            tallies = tallies_from(administration.tally(index))
+            history.append(merged(tallies.values()))
+            _check_order(plan, history)
+            names += _export_round(administration, index, tallies, draft)
+        return names
 
 
-def _export(
-    administration: Administration, plan: Plan, document: object, closed: Sequence[int], folder: Path
-) -> list[str]:
-    names = [_written(folder, "plan.json", document)]
-    history: list[Tally] = []
-    for index in closed:
-        counted = Tally.from_json(administration.tally(index))
-        question, (identity, length, body) = counted.question, administration.reports(index)
-        if identity != question_id(question) or length != report_bytes(question):
-            raise Mismatch(f"the reports of round {index} are not answers to its question")
-        reports = np.frombuffer(body, np.uint8).reshape(-1, length)
-        if Tally.of(question, report_totals(question, reports)) != counted:
-            raise Mismatch(f"the reports of round {index} do not add up to what the server counted")
-        history.append(counted)
-        # Refuses questions of another plan, or in another order.
-        next_step(plan, [tally for tally in history if tally.question.target == question.target])
-        names.append(_written(folder, f"question-{index}.json", question.to_json()))
-        write_encoded(folder / f"reports-{index}.parquet", question, reports)
-        names.append(f"reports-{index}.parquet")
+def _check_order(plan: Plan, history: Sequence[Tally]) -> None:
+    """Refuses a question of another plan, or in another order, at the end of a history."""
+    slot = history[-1].question.slot
+    next_step(plan.machine_of(slot), [tally for tally in history if tally.question.target == slot.target])
+
+
+def _export_round(administration: Administration, index: int, tallies: ByGroup, folder: Path) -> list[str]:
+    question = merged(tallies.values()).question
+    parts = [_reports(administration, index, group, tally) for group, tally in tallies.items()]
+    write_encoded(folder / f"reports-{index}.parquet", question, np.concatenate(parts))
+    names = [_written(folder, f"question-{index}.json", question.to_json()), f"reports-{index}.parquet"]
+    if EVERYBODY not in tallies:
+        names.append(_written(folder, f"tally-{index}.json", tallies_to_json(tallies)))
     return names
+
+
+def _reports(administration: Administration, index: int, group: str, counted: Tally) -> Bytes:
+    """The reports of a group, a row each, if they are what the server counted."""
+    question = counted.question
+    identity, length, body = administration.reports(index, None if group == EVERYBODY else group)
+    if identity != question_id(question) or length != report_bytes(question):
+        raise Mismatch(f"the reports of round {index} are not answers to its question")
+    reports = np.frombuffer(body, np.uint8).reshape(-1, length)
+    if Tally.of(question, report_totals(question, reports)) != counted:
+        raise Mismatch(f"the reports of round {index} do not add up to what the server counted")
+    return reports
 
 
 @contextmanager

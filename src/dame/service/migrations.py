@@ -15,7 +15,9 @@ Step = Sequence[str]
 
 # A row of `rounds` is a slot: the round of a target. `slot` is its place in the plan's list of slots, which the public
 # hash of a participant leads to. `question` is what was asked and signed, `tally` counts the answers to it, whatever a
-# later release would ask. `estimate` stands where closing the round led to one.
+# later release would ask; `groups` holds the tally of each public group, where the study has them. `target` is the name
+# of the machine that asks, and `estimate` stands where closing the round led to one: what that machine found. The
+# `result` of a study follows from the estimates of all; `shifts`, what malicious users could do, is worked out later.
 #
 # Rows of `reports` and `participants` name their round without a foreign key: they are written while the row of the
 # round is locked, by the million.
@@ -24,7 +26,7 @@ FIRST: Step = (
     CREATE TABLE studies (
         id {serial}, study TEXT NOT NULL UNIQUE, title TEXT NOT NULL, plan TEXT NOT NULL, plan_id TEXT NOT NULL,
         administrator_hash {bytes} NOT NULL, signing_key {bytes} NOT NULL, public_key TEXT NOT NULL,
-        shift {real} NOT NULL, created_at {real} NOT NULL
+        created_at {real} NOT NULL, shifts TEXT, result TEXT
     )
     """,
     """
@@ -33,11 +35,22 @@ FIRST: Step = (
         target TEXT NOT NULL, round INTEGER NOT NULL, name TEXT NOT NULL, lens TEXT NOT NULL,
         state TEXT NOT NULL, close_at_count BIGINT, deadline {real},
         question TEXT, question_id TEXT, signature TEXT, opened_at {real}, closed_at {real},
-        invited BIGINT NOT NULL DEFAULT 0, reports BIGINT NOT NULL DEFAULT 0, tally TEXT, estimate TEXT,
+        invited BIGINT NOT NULL DEFAULT 0, reports BIGINT NOT NULL DEFAULT 0, tally TEXT, groups TEXT,
+        estimate TEXT,
         UNIQUE (study_id, slot), UNIQUE (study_id, target, round)
     )
     """,
-    "CREATE TABLE participants (id {serial}, round_id BIGINT NOT NULL, token_hash {bytes} NOT NULL UNIQUE)",
+    """
+    CREATE TABLE groups (
+        id {serial}, study_id BIGINT NOT NULL REFERENCES studies (id), name TEXT NOT NULL, invited BIGINT NOT NULL,
+        UNIQUE (study_id, name)
+    )
+    """,
+    """
+    CREATE TABLE participants (
+        id {serial}, round_id BIGINT NOT NULL, token_hash {bytes} NOT NULL UNIQUE, group_id BIGINT
+    )
+    """,
     """
     CREATE TABLE reports (
         round_id BIGINT NOT NULL, participant_id BIGINT NOT NULL, report {bytes} NOT NULL,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from dame.service.studies import MOST_INVITATIONS
+from dame.service.studies import LONGEST_GROUP, MOST_INVITATIONS
 
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
 
@@ -18,7 +18,10 @@ class Exact(BaseModel):
 
 
 class NewStudy(Exact):
-    """A plan (as `dame plan --out` writes it), and when its rounds close by themselves."""
+    """A plan (as `dame plan --out` writes it), and when its rounds close by themselves.
+
+    Lists have an entry for each slot of the plan, or one for each round: then those of all targets close together.
+    """
 
     plan: dict[str, Any]
     title: Annotated[StrictStr, Field(min_length=1, max_length=200)] | None = None
@@ -27,9 +30,10 @@ class NewStudy(Exact):
 
 
 class Invite(Exact):
-    """How many people to invite."""
+    """How many people to invite, and of which group, where the plan has groups."""
 
     count: Annotated[StrictInt, Field(ge=1, le=MOST_INVITATIONS)]
+    group: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_GROUP)] | None = None
 
 
 class CreatedDocument(Exact):
@@ -53,6 +57,7 @@ class InvitationsDocument(Exact):
 
     study: str
     key: Hex
+    group: str | None
     invitations: list[InvitationDocument]
 
 
@@ -71,7 +76,10 @@ class ListedDocument(Exact):
 
 
 class PublicRoundDocument(Exact):
-    """A round as everybody may see it; `slot` is its place in addresses, `round` that among those of its target."""
+    """A round as everybody may see it; `slot` is its place in addresses, `round` that among those of its machine.
+
+    `target` is what the machine is called: a target, or a part of one.
+    """
 
     slot: int
     target: str
@@ -90,8 +98,8 @@ class PublicStudyDocument(ListedStudyDocument):
     plan_canonical: str
     public_key: Hex
     alpha: float
-    bounds: list[float]
-    current_round: int | None
+    group: str
+    open_rounds: list[int]
     shares: list[float]
     rounds: list[PublicRoundDocument]
 
@@ -106,12 +114,18 @@ class AskedDocument(Exact):
     canonical: str
 
 
-class TallyDocument(Exact):
-    """The tally of a closed round: the question that was asked, and for each window the reports and their sums."""
+class CountsDocument(Exact):
+    """What was counted: for each window the reports and their sums."""
 
-    question: dict[str, Any]
     reports: list[int]
     sums: list[list[int]]
+
+
+class TallyDocument(CountsDocument):
+    """The tally of a closed round: the question that was asked, what was counted, and that of each public group."""
+
+    question: dict[str, Any]
+    groups: dict[str, CountsDocument] | None = None
 
 
 class HistogramDocument(Exact):
@@ -144,32 +158,116 @@ class RoundStatusDocument(PublicRoundDocument):
     window: WindowDocument | None
 
 
-class ResultDocument(Exact):
-    """The estimate of a finished study."""
+class EstimateDocument(Exact):
+    """What a study tells of one target: `users` counts all reports, `reports` those of each round."""
 
+    name: str
+    kind: str
+    users: int
     estimate: float
     standard_error: float
     interval: list[float]
     level: float
     weights: str
-    users: list[int]
     failure_probability: float
     notes: list[str]
+    reports: list[int]
+
+
+class Figures(Exact):
+    """What a study tells of all its targets; where there is but one, its figures stand beside."""
+
+    targets: list[EstimateDocument]
+    name: str | None = None
+    kind: str | None = None
+    users: int | None = None
+    estimate: float | None = None
+    standard_error: float | None = None
+    interval: list[float] | None = None
+    level: float | None = None
+    weights: str | None = None
+    failure_probability: float | None = None
+    notes: list[str] | None = None
+    reports: list[int] | None = None
+
+
+class GroupResultDocument(Figures):
+    """What a study tells of one public group."""
+
+    group: str
+
+
+class DifferenceDocument(Exact):
+    """By how much a target is larger in one group than in another."""
+
+    name: str
+    kind: str
+    group: str
+    than: str
+    estimate: float
+    standard_error: float
+    interval: list[float]
+    level: float
+
+
+class ResultDocument(Figures):
+    """What a finished study tells, of everybody and of its groups, if it has some."""
+
+    groups: list[GroupResultDocument] | None = None
+    differences: list[DifferenceDocument] | None = None
+
+
+class MachineDocument(Exact):
+    """How one mean is measured that a target needs; `range` is what its statistic lies within."""
+
+    name: str
+    words: str
+    protocol: str
+    users_planned: int
+    range: list[float]
+    rounds: list[int]
+
+
+class TargetStatusDocument(Exact):
+    """A target as its administrator sees it: how far it is, and what it comes to once its last round is closed.
+
+    `shift_by_1_percent` is there soon after the study was created.
+    """
+
+    name: str
+    kind: str
+    words: str
+    range: list[float]
+    users_planned: int
+    invited: int
+    reports: int
+    predicted_rmse: float
+    machines: list[MachineDocument]
+    shift_by_1_percent: float | None
+    estimate: EstimateDocument | None
+
+
+class GroupStatusDocument(Exact):
+    """A public group as the administrator sees it; its reports are counted when a round closes."""
+
+    group: str
+    invited: int
+    counted: int
 
 
 class StatusDocument(ListedStudyDocument):
     """A study as its administrator sees it."""
 
-    protocol: str
     alpha: float
-    bounds: list[float]
     users_planned: int
     invited: int
-    current_round: int | None
+    group: str
+    open_rounds: list[int]
+    targets: list[TargetStatusDocument]
+    groups: list[GroupStatusDocument]
     rounds: list[RoundStatusDocument]
     rejected: dict[str, int]
-    estimate: ResultDocument | None
-    shift_by_1_percent: float
+    result: ResultDocument | None
 
 
 class HealthDocument(Exact):

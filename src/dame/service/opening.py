@@ -11,7 +11,7 @@ from dame.service.schedule import kept_deadline
 from dame.service.signing import signature
 
 if TYPE_CHECKING:
-    from dame.service.studies import Study
+    from dame.service.stored import Study
 
 _OPEN = text(
     "UPDATE rounds SET state = 'open', question = :question, question_id = :question_id, signature = :signature,"
@@ -22,7 +22,7 @@ _DEADLINES = text("SELECT round, deadline FROM rounds WHERE study_id = :study AN
 
 
 def open_round(connection: Connection, study: Study, question: Question, now: float) -> None:
-    """Opens the round that a question is for: that of its target."""
+    """Opens the round that a question is for: the next one of its machine."""
     where = {"study": study.id, **question.slot._asdict()}
     deadlines: dict[int, float | None] = {row[0]: row[1] for row in connection.execute(_DEADLINES, where)}
     values = {

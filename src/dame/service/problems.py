@@ -13,6 +13,7 @@ STATUS: Mapping[str, int] = {
     "forbidden": 403,
     "unknown-study": 404,
     "unknown-round": 404,
+    "unknown-group": 404,
     "unknown-page": 404,
     "wrong-method": 405,
     "conflict": 409,

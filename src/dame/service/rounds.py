@@ -1,6 +1,7 @@
 """The life of a round: waiting, open, closing, closed. Each step is one transaction, and can be taken again.
 
-A round is named by its slot, its place in the plan's list of slots; the step that follows it is that of its target.
+A round is named by its slot, its place in the plan's list of slots. The step that follows it is that of its machine:
+machines of one study go on side by side, each at its own pace. When all have come to their end, the study has a result.
 
 `closing` lasts as long as the reports are counted: nothing is accepted any more, and a server that dies meanwhile
 leaves a round that the next one goes on with.
@@ -12,26 +13,32 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
 from sqlalchemy import Connection, RowMapping, text
 
-from dame.device.questions import Question, question_from_json
-from dame.device.reports import report_bytes
+from dame.device.questions import Question
 from dame.estimates import Estimate
+from dame.protocols import ByGroup
 from dame.protocols import next as next_step
 from dame.service.database import Database
 from dame.service.logs import Log
 from dame.service.opening import open_round
+from dame.service.patience import Patience
 from dame.service.problems import Problem
+from dame.service.results import study_result
 from dame.service.schedule import iso
-from dame.service.studies import Clock, Studies, Study
-from dame.tally import Tally
-from dame.vectorised.reports import report_totals
-
-BYTES_AT_ONCE = 2**20
-"""Bytes of reports that are counted together."""
+from dame.service.stored import Group, Study, stored_groups
+from dame.service.studies import Clock, Studies
+from dame.service.tallies import (
+    counted,
+    counts_of,
+    groups_text,
+    reports_at_once,
+    stored_by_group,
+    stored_question,
+    stored_tally,
+)
+from dame.tally import Tally, merged
 
 _STATE = "SELECT id, state, opened_at FROM rounds WHERE study_id = :study AND slot = :slot"
 _QUESTION = text(
@@ -40,11 +47,18 @@ _QUESTION = text(
     " WHERE r.study_id = :study AND r.slot = :slot"
 )
 _BEGIN_CLOSE = text("UPDATE rounds SET state = 'closing', closed_at = :now WHERE id = :id AND state = 'open'")
-_SLOTS = "SELECT id, target, round, state, tally, question FROM rounds WHERE study_id = :study ORDER BY slot"
-_CLOSE = text("UPDATE rounds SET state = 'closed', tally = :tally, estimate = :estimate WHERE id = :id")
+_SLOTS = "SELECT id, target, round, state, tally, groups, question FROM rounds WHERE study_id = :study ORDER BY slot"
+_CLOSE = text(
+    "UPDATE rounds SET state = 'closed', tally = :tally, groups = :groups, estimate = :estimate WHERE id = :id"
+)
+_CONCLUDE = text("UPDATE studies SET result = :result WHERE id = :study AND result IS NULL")
 _DUE = text(
     "SELECT s.study, r.slot FROM rounds r JOIN studies s ON s.id = r.study_id WHERE r.state = 'closing'"
     " OR (r.state = 'open' AND (r.reports >= r.close_at_count OR (r.deadline <= :now AND r.reports > 0))) ORDER BY r.id"
+)
+_UNREAD = text(
+    "SELECT s.study, max(r.slot) FROM rounds r JOIN studies s ON s.id = r.study_id WHERE s.result IS NULL"
+    " GROUP BY s.study HAVING count(*) = sum(CASE r.state WHEN 'closed' THEN 1 ELSE 0 END)"
 )
 
 
@@ -62,11 +76,19 @@ class SignedQuestion:
 class Rounds:
     """The rounds of all studies of one database."""
 
-    def __init__(self, database: Database, studies: Studies, clock: Clock = time.time, log: Log | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        studies: Studies,
+        clock: Clock = time.time,
+        log: Log | None = None,
+        patience: Patience | None = None,
+    ) -> None:
         self._database = database
         self._studies = studies
         self._clock = clock
         self._log = log or Log()
+        self._patience = patience or Patience()
 
     def question(self, study: Study, index: int) -> SignedQuestion:
         """The question of an open round; a Problem says when a round opens, or that it is over."""
@@ -86,10 +108,14 @@ class Rounds:
         )
 
     def close(self, study: Study, index: int) -> None:
-        """Closes a round and opens the next, or keeps the estimate; closing a closed round changes nothing."""
+        """Closes a round and opens the next one of its machine, or keeps what that found.
+
+        Closing a closed round changes nothing. After the last round of all machines, the study has its result.
+        """
         check_round(study, index)
         if self._begin(study, index):
-            self.finish(study, index)
+            self._finish(study, index)
+        self._conclude(study)
 
     def _begin(self, study: Study, index: int) -> bool:
         """Whether the reports of the round are to be counted now."""
@@ -97,63 +123,83 @@ class Rounds:
             query = text(_STATE + self._database.lock())
             row = connection.execute(query, {"study": study.id, "slot": index}).mappings().one()
             if row["state"] == "waiting":
-                raise Problem("too-early", f"round {index} is not open yet: close the rounds before it first")
+                raise Problem("too-early", f"round {index} is not open yet: close the one before it first")
             # A clock that was set back must not make a round end before it began.
             now = max(self._clock(), row["opened_at"])
             connection.execute(_BEGIN_CLOSE, {"id": row["id"], "now": now})
             return bool(row["state"] != "closed")
 
-    def finish(self, study: Study, index: int) -> None:
-        """Counts the reports of a closing round, and takes the next step of its target's protocol."""
+    def _finish(self, study: Study, index: int) -> None:
+        """Counts the reports of a closing round, and takes the next step of its machine."""
         with self._database.reading() as connection:
             rows = self._slots(connection, study)
             if rows[index]["state"] != "closing":
                 return
-            tally = self._count(connection, rows[index]["id"], stored_question(rows[index]["question"]))
-        step = next_step(study.plan, [*_history_before(rows[index], rows), tally])
-        estimate = json.dumps(step.to_json()) if isinstance(step, Estimate) else None
+            by_group = self._count(connection, study, rows[index])
+        tally = merged(by_group.values())
+        machine = study.plan.machine_of(study.plan.slots[index])
+        step = next_step(machine, [*_history_before(rows[index], rows), tally])
+        values = {
+            "tally": json.dumps(counts_of(tally)),
+            "groups": groups_text(by_group),
+            "estimate": json.dumps(step.to_json()) if isinstance(step, Estimate) else None,
+        }
         with self._database.writing() as connection:
             row = self._slots(connection, study, self._database.lock())[index]
             if row["state"] != "closing":
                 return  # another server was quicker, with the same outcome
-            connection.execute(_CLOSE, {"id": row["id"], "tally": tally_text(tally), "estimate": estimate})
+            connection.execute(_CLOSE, {"id": row["id"], **values})
             if not isinstance(step, Estimate):
                 open_round(connection, study, step, self._clock())
+
+    def _conclude(self, study: Study) -> None:
+        """Keeps the result of a study whose last round is closed. Whoever does it, it is the same."""
+        with self._database.reading() as connection:
+            rows = self._slots(connection, study)
+        if any(row["state"] != "closed" for row in rows):
+            return
+        now = self._studies.get(study.study)
+        if now.result is None:
+            result = json.dumps(study_result(now, rows).to_json())
+            with self._database.writing() as connection:
+                connection.execute(_CONCLUDE, {"study": study.id, "result": result})
 
     def _slots(self, connection: Connection, study: Study, lock: str = "") -> Sequence[RowMapping]:
         return connection.execute(text(_SLOTS + lock), {"study": study.id}).mappings().all()
 
-    def _count(self, connection: Connection, round_id: int, question: Question) -> Tally:
-        tally = Tally.zero(question)
-        length = report_bytes(question)
-        for part in self._database.reports(connection, round_id, max(BYTES_AT_ONCE // length, 1), shuffled=False):
-            reports = np.frombuffer(part, np.uint8).reshape(-1, length)
-            tally = tally.merge(Tally.of(question, report_totals(question, reports)))
-        return tally
+    def _count(self, connection: Connection, study: Study, row: RowMapping) -> dict[str, Tally]:
+        groups = stored_groups(connection, study.id)
+        return counted(self._database, connection, row["id"], stored_question(row["question"]), groups)
 
-    def recount(self, study: Study, index: int) -> Tally | None:
-        """The tally of a round, counted again from the stored reports; None before it was opened."""
+    def recount(self, study: Study, index: int) -> ByGroup | None:
+        """The tallies of a round, counted again from the stored reports; None before it was opened."""
         with self._database.reading() as connection:
             row = self._slots(connection, study)[index]
-            if row["question"] is None:
-                return None
-            return self._count(connection, row["id"], stored_question(row["question"]))
+            return None if row["question"] is None else self._count(connection, study, row)
 
-    def tallies(self, study: Study) -> list[Tally]:
-        """The tallies of all closed rounds, each with the question that was asked."""
+    def tallies(self, study: Study) -> list[ByGroup]:
+        """The tallies of all closed rounds, by group, each with the question that was asked."""
         with self._database.reading() as connection:
             rows = self._slots(connection, study)
-        return [stored_tally(row) for row in rows if row["tally"] is not None]
+        return [stored_by_group(row) for row in rows if row["tally"] is not None]
 
-    def tally(self, study: Study, index: int) -> Tally:
-        """The tally of a closed round, with the question that was asked."""
-        return stored_tally(self._closed_row(study, index))
+    def tally(self, study: Study, index: int) -> ByGroup:
+        """The tallies of the groups in a closed round, with the question that was asked."""
+        return stored_by_group(self._closed_row(study, index))
 
-    def exported(self, study: Study, index: int) -> tuple[Question, Iterator[bytes]]:
-        """The question of a closed round, and its reports in random order."""
+    def exported(self, study: Study, index: int, group: str | None = None) -> tuple[Question, Iterator[bytes]]:
+        """The question of a closed round, and its reports in random order: all of them, or those of a group."""
         row = self._closed_row(study, index)
         question = stored_question(row["question"])
-        return question, self._stream(row["id"], max(BYTES_AT_ONCE // report_bytes(question), 1))
+        group_id = None if group is None else self._group(study, group).id
+        return question, self._stream(row["id"], reports_at_once(question), group_id)
+
+    def _group(self, study: Study, name: str) -> Group:
+        with self._database.reading() as connection:
+            groups = {group.name: group for group in stored_groups(connection, study.id)}
+        if name not in groups:
+            raise Problem("unknown-group", f"nobody of the group {name!r} was invited to this study")
+        return groups[name]
 
     def _closed_row(self, study: Study, index: int) -> RowMapping:
         check_round(study, index)
@@ -163,29 +209,33 @@ class Rounds:
             raise Problem("not-finished", f"round {index} is not closed yet")
         return row
 
-    def _stream(self, round_id: int, at_once: int) -> Iterator[bytes]:
+    def _stream(self, round_id: int, at_once: int, group_id: int | None) -> Iterator[bytes]:
         with self._database.reading() as connection:
-            yield from self._database.reports(connection, round_id, at_once, shuffled=True)
+            yield from self._database.shuffled_reports(connection, round_id, at_once, group_id)
 
     def due(self) -> Sequence[tuple[str, int]]:
-        """Rounds that are to be closed now: full, past their deadline, or left half-closed.
+        """Rounds that are to be closed now: full, past their deadline, or left half-closed; and last rounds of studies
+        whose result nobody has read yet.
 
         A round without a single report stays open past its deadline: closing it would end the study with nothing.
         """
         with self._database.reading() as connection:
-            return [(row[0], row[1]) for row in connection.execute(_DUE, {"now": self._clock()})]
+            found = [*connection.execute(_DUE, {"now": self._clock()}), *connection.execute(_UNREAD)]
+        return [(row[0], row[1]) for row in found]
 
     def close_due(self) -> list[tuple[str, int]]:
-        """Closes what is due, and says what that was. What could not be closed is due again at the next call."""
-        return [(name, index) for name, index in self.due() if self._closed(name, index)]
+        """Closes what is due, and says what that was. What could not be closed is tried again, ever more rarely."""
+        return [due for due in self.due() if self._patience.may_try(due) and self._closed(*due)]
 
     def _closed(self, name: str, index: int) -> bool:
         """Whether a round could be closed. One study's trouble is its own: it is logged, and the others go on."""
         try:
             self.close(self._studies.get(name), index)
         except Exception as error:
-            self._log.failure("closing-failed", error, study=name, round=index)
+            pause = self._patience.failed((name, index))
+            self._log.failure("closing-failed", error, study=name, round=index, again_in=pause)
             return False
+        self._patience.done((name, index))
         return True
 
 
@@ -207,24 +257,7 @@ def too_late(index: int) -> Problem:
     return Problem("too-late", f"round {index} is closed")
 
 
-@lru_cache(maxsize=1024)
-def stored_question(text_: str) -> Question:
-    """The question that a round keeps as a text."""
-    return question_from_json(json.loads(text_))
-
-
-def tally_text(tally: Tally) -> str:
-    """What a round keeps of its tally beside its question."""
-    return json.dumps({name: value for name, value in tally.to_json().items() if name != "question"})
-
-
-def stored_tally(row: RowMapping) -> Tally:
-    """The tally of a closed round: what was counted, and the question that was asked."""
-    counted = json.loads(row["tally"])
-    return Tally.of(stored_question(row["question"]), zip(counted["reports"], counted["sums"], strict=True))
-
-
 def _history_before(row: RowMapping, rows: Sequence[RowMapping]) -> list[Tally]:
-    """The tallies of the rounds of the same target before this one, in order: rounds of other targets run beside it."""
+    """The tallies of the rounds of the same machine before this one, in order: others run beside it."""
     before = [one for one in rows if one["target"] == row["target"] and one["round"] < row["round"]]
     return [stored_tally(one) for one in sorted(before, key=lambda one: int(one["round"]))]

@@ -21,7 +21,8 @@ from dame.service.bulk import Found
 from dame.service.database import Database
 from dame.service.logs import Log
 from dame.service.problems import COUNTED, Problem
-from dame.service.rounds import stored_question, too_early, too_late
+from dame.service.rounds import too_early, too_late
+from dame.service.tallies import stored_question
 from dame.vectorised.reports import checked_payloads
 
 _STUDIES = "SELECT id, study FROM studies WHERE study IN "

@@ -86,6 +86,11 @@ class Target(ABC):
         """What is told, in a few words."""
 
     @property
+    @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """The least and the largest that the target can be."""
+
+    @property
     def measures(self) -> tuple[Measure, ...]:
         """What is measured, each on people of its own."""
         means = self._means()
@@ -104,7 +109,9 @@ class Target(ABC):
             return self._read(found)
         *means, present = found
         pairs = zip(means, statistics, strict=True)
-        return self._read([among_present(mean, present, statistic.range) for mean, statistic in pairs])
+        estimate = self._read([among_present(mean, present, statistic.range) for mean, statistic in pairs])
+        # Those who told whether they have the column served every mean, and count once.
+        return replace(estimate, users=tuple(count for each in found for count in each.users))
 
     @property
     def sensitivities(self) -> tuple[float, ...]:
@@ -202,6 +209,11 @@ class Mean(_Bounded):
         """What is told, in a few words."""
         return f"the mean of {self._value.words}"
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The bounds."""
+        return self.bounds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sd(_Bounded):
@@ -246,6 +258,11 @@ class Sd(_Bounded):
         """What is told, in a few words."""
         return f"the standard deviation of {self._value.words}"
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """From none to that of records at both bounds."""
+        return 0.0, self._half
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share(Target):
@@ -284,6 +301,11 @@ class Share(Target):
         """What is told, in a few words."""
         relation = "is" if self.relation == "is" else f"is {self.relation}"
         return f"the share of records whose {self.column or 'value'} {relation} {self.than}"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From none to all."""
+        return 0.0, 1.0
 
     def to_json(self) -> dict[str, object]:
         """The target as a JSON object, in which the relation is a key."""

@@ -1,0 +1,54 @@
+"""What a study comes to, from what its machines found and what its groups said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from dame.estimates import Estimate, Outcome
+from dame.planning.machines import MachinePlan
+from dame.service.stored import Study
+from dame.service.tallies import stored_by_group, stored_tally
+from dame.studies.plans import TargetPlan
+from dame.studies.results import Result, TargetResult
+from dame.studies.running import result_of_outcomes
+
+
+def study_result(study: Study, rows: Sequence[RowMapping]) -> Result:
+    """The result of a study, all rounds of which are closed: `rows` are those of its rounds, in the order of slots."""
+    return result_of_outcomes(study.plan, [_outcome(study, machine, rows) for machine in study.plan.machines])
+
+
+def _outcome(study: Study, machine: MachinePlan, rows: Sequence[RowMapping]) -> Outcome:
+    own = sorted((row for row in rows if row["target"] == machine.name), key=lambda row: int(row["round"]))
+    return Outcome(
+        estimate=_estimate(study.estimates[machine.name]),
+        tallies=tuple(map(stored_tally, own)),
+        by_group=tuple(map(stored_by_group, own)),
+    )
+
+
+def target_result(study: Study, planned: TargetPlan) -> TargetResult | None:
+    """What the study tells of one target; None while one of its machines is under way."""
+    found = [study.estimates.get(machine.name) for machine in planned.machines]
+    known = [_estimate(one) for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    return TargetResult(target=planned.target, estimate=planned.target.read(known))
+
+
+def _estimate(document: Mapping[str, Any]) -> Estimate:
+    """The estimate that a machine's last round keeps."""
+    low, high = document["interval"]
+    return Estimate(
+        value=document["estimate"],
+        standard_error=document["standard_error"],
+        interval=(low, high),
+        level=document["level"],
+        weights=document["weights"],
+        users=tuple(document["users"]),
+        failure_probability=document["failure_probability"],
+        notes=tuple(document["notes"]),
+    )
