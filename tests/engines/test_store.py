@@ -23,9 +23,8 @@ def test_people_come_back_in_order(room: int) -> None:
         parts = list(kept)
         assert np.concatenate([part.hashes for part in parts]).tolist() == crowd.hashes.tolist()
         for name in ("counts", "totals"):
-            assert (
-                np.hstack([getattr(part, name) for part in parts]).tolist() == np.array(getattr(crowd, name)).tolist()
-            )
+            found = np.hstack([getattr(part, name) for part in parts])
+            assert found.tolist() == np.array(getattr(crowd, name)).tolist()
     kept.close()
 
 

@@ -19,6 +19,7 @@ from dame.engines.spill import spill_folder
 from dame.engines.sql import CleanReduction, Reduction, look
 from dame.engines.statistic_sql import MOST_EXACT
 from dame.engines.store import IN_MEMORY, KeptTable
+from dame.engines.survey import ColumnSurvey, Survey
 from dame.errors import DameError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ def reduce_table(
         full = Reduction(dialect=DUCKDB, layout=layout, texts=layout.check(types, TYPES))
         quick = _quick(session, table, full, types) if _by_columns(source) else None
         if quick is not None:
+            clean, clipped = quick
             with suppress(_Inexact):
-                return KeptTable(layout, _parts(session, table, quick, progress), room)
+                return KeptTable(layout, _parts(session, table, clean, progress), room, clipped)
         return KeptTable(layout, _parts(session, table, full, progress), room)
 
 
@@ -110,14 +112,23 @@ def _by_columns(source: object) -> bool:
 
 def _quick(
     session: duckdb.DuckDBPyConnection, table: str, how: Reduction, types: Mapping[str, str]
-) -> CleanReduction | None:
-    """The quickest reduction for which a table in files is clean enough, if any."""
+) -> tuple[CleanReduction, Survey] | None:
+    """The quickest reduction for which a table in files is clean enough, if any, and what it will clip."""
     keys, clean, within = _proven(session, table, how, types)
     unproven = [place for place in how.places if not clean[place]]
-    if (unproven or not keys) and not _look(session, table, how, unproven):
-        return None
-    places = frozenset(place for place, proven in enumerate(within) if proven)
-    return CleanReduction(dialect=how.dialect, layout=how.layout, texts=how.texts, within=places)
+    bounded = [
+        place for place, (_, form) in enumerate(how.forms()) if not within[place] and form.within("v") is not None
+    ]
+    clipped = dict.fromkeys(bounded, 0)
+    if bounded or unproven or not keys:
+        counts = _look(session, table, how, unproven, bounded)
+        if counts is None:
+            return None
+        clipped = dict(zip(bounded, counts, strict=True))
+    places = frozenset(place for place in range(len(within)) if not clipped.get(place))
+    columns = {how.layout.statistics[place]: ColumnSurvey(clipped=count) for place, count in clipped.items()}
+    clean_one = CleanReduction(dialect=how.dialect, layout=how.layout, texts=how.texts, within=places)
+    return clean_one, Survey(columns=columns)
 
 
 def _proven(
@@ -136,16 +147,19 @@ def _proven(
     return found[0], found[1 : 1 + columns], found[1 + columns :]
 
 
-def _look(session: duckdb.DuckDBPyConnection, table: str, how: Reduction, places: Sequence[int]) -> bool:
-    """Whether some columns of the table are clean, of which footers do not say it.
+def _look(
+    session: duckdb.DuckDBPyConnection, table: str, how: Reduction, places: Sequence[int], statistics: Sequence[int]
+) -> list[int] | None:
+    """How many values some statistics clip, if some columns are clean, of which footers do not say it.
 
-    Only these are read, and the keys where footers say that some are null. That takes less than a tenth of the
+    Only their columns are read, and the keys where footers say that some are null. That takes less than a tenth of the
     time of the aggregation, and saves more.
     """
-    counts = ", ".join(look(how, places))
+    counts = ", ".join(look(how, places, statistics))
     found = session.sql(f"SELECT {counts} FROM (SELECT {', '.join(how.columns())} FROM {table})")
-    ((records, *usable),) = _awaited(session, found.fetchall)
-    return {records} == {*usable}
+    (numbers,) = _awaited(session, found.fetchall)
+    clipped, records, usable = numbers[: len(statistics)], numbers[len(statistics)], numbers[len(statistics) + 1 :]
+    return list(clipped) if {records} == {*usable} else None
 
 
 def _types(session: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:

@@ -77,7 +77,7 @@ class Layout:
             _check(field, column, types, usable.numbers | usable.texts, NUMBERS_OR_TEXTS)
         else:
             _check(field, column, types, usable.numbers, NUMBERS)
-        if types[column] in usable.numbers:
+        if types[column] in usable.numbers - usable.texts:
             form.check_numbers(column)
 
 

@@ -21,7 +21,7 @@ _NUMBERS = frozenset({"boolean", "integer", "number", "nothing"})
 TYPES = ColumnTypes(
     keys=frozenset({"integer", "text", "uuid", "nothing"}),
     numbers=_NUMBERS,
-    texts=frozenset({"text"}),
+    texts=frozenset({"text", "nothing"}),
     groups=frozenset({"integer", "text", "uuid", "boolean", "nothing"}),
 )
 

@@ -92,24 +92,24 @@ class ReducedRows:
         )
 
     def _counts(self, counted: Mask) -> dict[Statistic, dict[str, int]]:
-        """What is counted for each statistic, over users who are not left out for their groups."""
-        who = slice(None) if counted.all() else counted
+        """What is counted for each statistic: flaws in the records of all users, and who of some users has records."""
+        known, who = _where(self.known), _where(counted)
         names = list(zip(self.names.present, self.names.sizes, strict=True))
-        known = {pair: self._column_counts(*pair, who) for pair in dict.fromkeys(names)}
-        columns = dict(zip(self.layout.columns, names, strict=True))
-        clipped = [0 if name is None else int(self.numbers[name][who].sum()) for name in self.names.outside]
-        pairs = zip(self.layout.statistics, clipped, strict=True)
-        return {each: {**known[columns[self.layout.column(each)]], "clipped": number} for each, number in pairs}
+        columns = {pair: self._column_counts(*pair, known, who) for pair in dict.fromkeys(names)}
+        pairs = dict(zip(self.layout.columns, names, strict=True))
+        clipped = [0 if name is None else int(self.numbers[name][known].sum()) for name in self.names.outside]
+        each = zip(self.layout.statistics, clipped, strict=True)
+        return {one: {**columns[pairs[self.layout.column(one)]], "clipped": number} for one, number in each}
 
-    def _column_counts(self, present: str, size: str, who: Mask | slice) -> dict[str, int]:
+    def _column_counts(self, present: str, size: str, known: Mask | slice, who: Mask | slice) -> dict[str, int]:
         sizes = self.numbers[size][who]
-        rows, values, records = (int(self.numbers[name][who].sum()) for name in ("records", present, size))
+        rows, values, finite = (int(self.numbers[name][known].sum()) for name in ("records", present, size))
         having = int(np.count_nonzero(sizes))
         return {
             "present": having,
-            "records": records,
+            "records": int(sizes.sum()),
             "nulls": rows - values,
-            "not_finite": values - records,
+            "not_finite": values - finite,
             "without_user": self._without_user,
             "without_records": len(sizes) - having,
         }
@@ -117,6 +117,11 @@ class ReducedRows:
     @property
     def _without_user(self) -> int:
         return int(self.numbers["records"][~self.known].sum())
+
+
+def _where(mask: Mask) -> Mask | slice:
+    """The same as the mask, and quicker where it is true everywhere."""
+    return slice(None) if mask.all() else mask
 
 
 def held_in(layout: Layout, names: RowNames) -> Held:

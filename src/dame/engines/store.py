@@ -58,9 +58,11 @@ class PeopleStore:
 class KeptTable:
     """A reduced table whose people are kept in this process: rounds and repetitions need no second look at records."""
 
-    def __init__(self, layout: Layout, parts: Iterable[TablePart], in_memory: int = IN_MEMORY) -> None:
+    def __init__(
+        self, layout: Layout, parts: Iterable[TablePart], in_memory: int = IN_MEMORY, counted: Survey | None = None
+    ) -> None:
         self.people = PeopleStore(in_memory)
-        self._survey = Survey()
+        self._survey = Survey() if counted is None else counted
         for part in parts:
             self.people.add(part.people)
             self._survey += part.survey

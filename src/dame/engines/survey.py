@@ -32,8 +32,8 @@ class ColumnSurvey:
     means add up to.
 
     `users` are those who have a mean, `present` those who have records that count. `records` are these; `clipped` of
-    them lay outside the bounds. Left out were `nulls` (no value), `not_finite` (NaN or infinite) and `without_user` (no
-    key); `without_records` users had nothing else.
+    all values that count lay outside the bounds. Left out were `nulls` (no value), `not_finite` (NaN or infinite) and
+    `without_user` (no key); `without_records` users had nothing else.
     """
 
     users: int = 0
