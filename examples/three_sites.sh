@@ -33,7 +33,7 @@ for site, people in {"north": 900, "south": 700, "east": 1400}.items():
 PYTHON
 
 # 1. The plan, which everybody may read.
-$dame plan --users 3000 --alpha 1 --sizes zipf:1.5:400 --bounds 0 600 --study screen-time-2026 --max-rounds 2 --no-compare \
+$dame plan --users 3000 --alpha 1 --sizes zipf:1.5:400 --bounds 0 600 --identity screen-time-2026 --max-rounds 2 --no-compare \
     --out plan.json > /dev/null
 
 round=1

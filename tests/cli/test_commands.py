@@ -105,7 +105,9 @@ def test_plan_uses_the_default_protocol(dame_call):
 
 def test_plan_writes_the_same_object_to_a_file(dame_call, tmp_path):
     path = tmp_path / "plan.json"
-    call = dame_call(f"plan --users 1e3 {BRIEF} --protocol paper --bounds 0 10 --study sleep --json --out", str(path))
+    call = dame_call(
+        f"plan --users 1e3 {BRIEF} --protocol paper --bounds 0 10 --identity sleep --json --out", str(path)
+    )
     assert json.loads(path.read_text()) == call.document
     assert call.document["bounds"] == [0, 10]
     assert call.document["study"] == "sleep"

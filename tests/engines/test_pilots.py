@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import dame
-from dame.planning.codec import plan_to_json
 from tests.engines.calls import COLUMNS, Call, document, refusal
 
 PILOT_KEYS = {
@@ -87,12 +86,12 @@ class TestPilot:
     def test_a_given_plan(self, call: Call, table: Path, tmp_path: Path) -> None:
         plan = dame.plan(users=500, alpha=1.0, sizes=dame.Sizes.parse("poisson:20"), protocol="paper", bounds=(-2, 8))
         path = tmp_path / "plan.json"
-        path.write_text(json.dumps(plan_to_json(plan)))
+        path.write_text(json.dumps(dame.plan_to_json(plan)))
         code, out, err = call("pilot", table, *COLUMNS, "--plan", path, "--json")
         assert code == 0
         assert json.loads(out)["study"] == plan.study
         assert "made for 500 users, the table has 300" in err
-        for extra in (["--alpha", 1], ["--bounds", -2, 8], ["--study", "s"]):
+        for extra in (["--alpha", 1], ["--bounds", -2, 8], ["--identity", "s"]):
             assert "absent beside --plan" in refusal(call, "pilot", table, *COLUMNS, "--plan", path, *extra)
 
     def test_other_sources(self, call: Call, table: Path, tmp_path: Path) -> None:

@@ -130,12 +130,12 @@ class TestFiles:
         assert call("ask", study.plan, tmp_path / "tally.json", "--json")[0] == 0
 
     def test_other_questions(self, call: Call, table: Path, tmp_path: Path) -> None:
-        study = Study(call, tmp_path, "--protocol", "paper", "--study", "one")
+        study = Study(call, tmp_path, "--protocol", "paper", "--identity", "one")
         question = study.ask()
         reports = study.answer(question, table)
         folder = tmp_path / "other"
         folder.mkdir()
-        other = Study(call, folder, "--protocol", "paper", "--study", "two")
+        other = Study(call, folder, "--protocol", "paper", "--identity", "two")
         wrong = other.ask()
         assert "question" in refusal(call, "tally", wrong, reports)
         assert "does not belong" in refusal(
