@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 import dame
-from dame.planning.codec import plan_to_json
+from dame.studies.codec import plan_to_json
 from tests.web.needs import ROOT, program
 from tests.web.study import FLAGS, Guest, Study, name_of, planned
 

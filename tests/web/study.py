@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 import dame
 from dame.device import answer, question_from_json, slot_of
-from dame.planning.codec import plan_to_json
+from dame.studies.codec import plan_from_json, plan_to_json
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -63,18 +64,21 @@ class Study:
     links: dict[int, list[str]]
 
     @classmethod
-    def create(cls, server: str, plan: dict[str, Any], folder: Path, invitations: int = 60) -> Study:
+    def create(
+        cls, server: str, plan: dict[str, Any], folder: Path, invitations: int = 60, groups: tuple[str, ...] = ()
+    ) -> Study:
         made = call(f"{server}/api/v1/studies", body={"plan": plan, "title": "Minutes of sport on a weekday"})
         access = folder / "access.json"
         key = made["administrator_key"]
         access.write_text(json.dumps({"server": server, "study": plan["study"], "administrator_key": key}))
         study = cls(server=server, name=plan["study"], key=key, plan=plan, access=access, links={})
-        body = study.call("invitations", body={"count": invitations})
-        study.add_links([one["link"] for one in body["invitations"]])
+        for whose in [{"group": group} for group in groups] or [{}]:
+            body = study.call("invitations", body={"count": invitations, **whose})
+            study.add_links([one["link"] for one in body["invitations"]])
         return study
 
     def add_links(self, links: list[str]) -> None:
-        shares = [round_["share"] for round_ in self.plan["rounds"]]
+        shares = plan_from_json(self.plan).shares
         for link in links:
             name = hashlib.sha256(token_of(link).encode()).hexdigest()
             self.links.setdefault(slot_of(self.name, shares, name), []).append(link)
@@ -86,12 +90,16 @@ class Study:
     def close(self, index: int) -> None:
         self.call(f"rounds/{index}/close", body={})
 
-    def answer_all(self, index: int) -> int:
-        """Everybody of a round who is left answers with the Python device; how many they are."""
+    def answer_all(self, index: int, records: Callable[[str], list] | None = None) -> int:
+        """Everybody of a round who is left answers with the Python device; how many they are.
+
+        `records` are those of a person by her link.
+        """
         question = question_from_json(self.call(f"rounds/{index}/question")["question"])
-        people, self.links[index] = self.links[index], []
+        people, self.links[index] = self.links.get(index, []), []
         draw = random.Random(index)
-        answers = [answer(question, [draw.gauss(31, 9) for _ in range(500)]) for _ in people]
+        own = records or (lambda _: [draw.gauss(31, 9) for _ in range(500)])
+        answers = [answer(question, own(link)) for link in people]
         reports = [
             {"token": token_of(link), "report": one.encode(question).hex()}
             for link, one in zip(people, answers, strict=True)

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import dame
 from dame.device.questions import question_from_json
 from dame.device.reports import Report
-from dame.planning.codec import plan_to_json
+from dame.studies.codec import plan_to_json
 from tests.web.joining import drawn, opened, refusal
 from tests.web.study import Study, name_of
 

@@ -3,10 +3,13 @@
 // The administrator's key lives in this tab only (sessionStorage) and travels in a header, never in an address or a
 // cookie: no other site can act in her name.
 
+import { closeRounds, forgetActions, invitePeople, offerActions } from "./dashboard/actions.js";
+import { createStudy, showHome } from "./dashboard/home.js";
+import { keyOf } from "./dashboard/keys.js";
 import { showStatus } from "./dashboard/views.js";
-import { closeRound, create, invite, status, studies } from "./page/api.js";
-import { byId, download, fill, guardSkipLink, h, show } from "./page/dom.js";
-import { count, plural } from "./page/words.js";
+import { status, studies } from "./page/api.js";
+import { byId, guardSkipLink, show } from "./page/dom.js";
+import { plural } from "./page/words.js";
 
 const EVERY = 2000;
 const SLOWEST = 30_000;
@@ -19,87 +22,17 @@ function route() {
   const study = new URLSearchParams(location.hash.slice(1)).get("study");
   show(byId("home"), !study);
   show(byId("study"), Boolean(study));
-  return study ? openStudy(study) : showHome();
-}
-
-// --- all studies
-
-async function showHome() {
+  if (study) return openStudy(study);
   document.title = "Studies · DAME";
-  await guarded(async () => {
-    const found = await studies();
-    fill(byId("list"), found.length ? found.map(studyItem) : h("li", { class: "quiet" }, "There is no study yet."));
-  });
-}
-
-function studyItem({ study, title, state }) {
-  const name =
-    title && title !== study ? [h("strong", {}, title), h("span", { class: "quiet" }, study)] : h("strong", {}, study);
-  return h(
-    "li",
-    {},
-    h("a", { href: addressOf(study) }, h("span", {}, name), h("span", { class: `badge ${state}` }, state)),
-  );
-}
-
-function addressOf(study) {
-  return `#${new URLSearchParams({ study })}`;
+  return guarded(showHome);
 }
 
 byId("create").addEventListener("submit", (event) => {
   event.preventDefault();
-  guarded(async () => {
-    const text = await byId("plan").files[0].text();
-    checkPlan(text);
-    const made = await create(text, byId("name").value.trim() || null, byId("operator").value.trim() || null);
-    byId("create").reset();
-    keyOf.keep(made.study, made.administrator_key);
-    showCreated(made);
-    await showHome();
-  });
+  guarded(createStudy);
 });
 
-function checkPlan(text) {
-  try {
-    if (typeof JSON.parse(text).study === "string") return;
-  } catch {
-    // said below
-  }
-  throw new Error("This file is no plan: it must be JSON as `dame plan --out plan.json` writes it.");
-}
-
-function showCreated({ study, administrator_key: key }) {
-  fill(
-    byId("created"),
-    h("h3", {}, `The study “${study}” is there`),
-    h("p", {}, "This is its administrator key. It is shown now and never again: keep it."),
-    h("p", { class: "secret", id: "administrator-key" }, key),
-    h(
-      "div",
-      { class: "row" },
-      h("button", { type: "button", click: () => saveAccess(study, key) }, "Save it as a file"),
-      h("a", { href: addressOf(study) }, "Open the study"),
-    ),
-  );
-  show(byId("created"));
-  byId("created").focus();
-}
-
-/** The file that `dame study … --access FILE` reads. */
-function saveAccess(study, key) {
-  const server = new URL(".", location.href).href.replace(/\/$/, "");
-  const access = JSON.stringify({ server, study, administrator_key: key }, null, 1);
-  download(`${fileName(study)}-access.json`, `${access}\n`, "application/json");
-}
-
 // --- one study
-
-const keyOf = {
-  name: (study) => `dame-administrator ${study}`,
-  find: (study) => sessionStorage.getItem(keyOf.name(study)),
-  keep: (study, key) => sessionStorage.setItem(keyOf.name(study), key),
-  forget: (study) => sessionStorage.removeItem(keyOf.name(study)),
-};
 
 async function openStudy(study) {
   byId("title").textContent = study;
@@ -142,6 +75,7 @@ function watch(study, key) {
 function stop() {
   if (watched) clearTimeout(watched.timer);
   watched = null;
+  forgetActions();
   live("", false);
 }
 
@@ -189,18 +123,18 @@ function present(mine, found) {
   // Drawn again only when something has changed, so that nothing under a reader's hand moves.
   if (text === mine.shown) return;
   redraw(found);
+  offerActions(found, close);
   mine.shown = text;
   mine.found = found;
 }
 
-/** Draws a status anew; tables that were opened stay open. */
+/** Draws a status anew; what was opened or shut by hand stays so. */
 function redraw(found) {
-  const tables = () => [...document.querySelectorAll("#histograms details")];
-  const open = tables().map((one) => one.open);
+  const nameOf = (one) => JSON.stringify(one.dataset);
+  const parts = () => [...document.querySelectorAll("#inside details")];
+  const before = new Map(parts().map((one) => [nameOf(one), one.open]));
   showStatus(found);
-  tables().forEach((one, index) => {
-    one.open = open[index] ?? false;
-  });
+  for (const one of parts()) one.open = before.get(nameOf(one)) ?? one.open;
 }
 
 function totalOf({ rounds }) {
@@ -219,30 +153,18 @@ addEventListener("resize", () => {
 byId("invite").addEventListener("submit", (event) => {
   event.preventDefault();
   guarded(async () => {
-    const { study, key } = watched;
-    const made = await invite(study, Number(byId("number").value), key);
-    const lines = made.map(({ token, link }) => `${token},${link}\n`).join("");
-    download(`${fileName(study)}-invitations.csv`, `token,link\n${lines}`, "text/csv");
-    byId("invited").textContent =
-      `${plural(made.length, "invitation")} saved as a file. Give each person one link; nobody can read them again here.`;
+    await invitePeople(watched);
     await look(watched);
   });
 });
 
-byId("close").addEventListener("click", () => {
-  const open = watched.found.rounds.find((round) => round.state === "open");
-  if (!open) return;
-  const dialog = byId("confirm");
-  byId("confirm-title").textContent = `Close round ${open.round + 1}?`;
-  byId("confirm-text").textContent =
-    `It has ${count(open.reports)} of ${count(Math.round(open.expected))} expected reports. A closed round cannot be opened again; who comes later is turned away.`;
-  dialog.returnValue = "no";
-  dialog.onclose = () => {
-    if (dialog.returnValue === "yes")
-      guarded(async () => present(watched, await closeRound(watched.study, open.round, watched.key)));
-  };
-  dialog.showModal();
-});
+function close(slots) {
+  guarded(async () => {
+    const mine = watched;
+    const after = await closeRounds(slots, mine);
+    if (after && watched === mine) present(mine, after);
+  });
+}
 
 /** Runs an action, and says in one sentence why it failed. */
 async function guarded(action) {
@@ -253,10 +175,6 @@ async function guarded(action) {
     byId("news").textContent = problem.message;
     byId("news").scrollIntoView({ block: "nearest" });
   }
-}
-
-function fileName(study) {
-  return study.replace(/[^\p{L}\p{N}._-]+/gu, "-");
 }
 
 guardSkipLink();

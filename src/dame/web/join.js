@@ -1,17 +1,17 @@
-// The page of a participant: check the invitation, read her numbers, draw one report, show it, send it.
+// The page of a participant: check the invitation, read her records, draw one report, show it, send it.
 
 import { fromHex, toHex } from "./device/bytes.js";
 import { answer, decode, parse, participantName, questionOf } from "./device/index.js";
 import { checkedQuestion, checkPinned, invitationOf, must, pinOf, Refusal, termsOf } from "./join/invitation.js";
 import { openMemory } from "./join/memory.js";
-import { columnOf, likelyColumn, tableOf, typedNumbers } from "./join/readings.js";
-import { showChecked, showRead, showReport, showTerms } from "./join/views.js";
+import { askForRecords } from "./join/records.js";
+import { hasPlace } from "./join/statistics.js";
+import { showChecked, showReport, showTerms } from "./join/views.js";
 import { ask, pathOf } from "./page/api.js";
-import { byId, fill, guardSkipLink, h, hide, show } from "./page/dom.js";
+import { byId, guardSkipLink, hide, show } from "./page/dom.js";
 import { moment, plural, short } from "./page/words.js";
 
 const PAUSES = [1000, 2000, 4000];
-const LARGEST_FILE = 200e6;
 
 let memory;
 let invitation;
@@ -40,81 +40,26 @@ async function meet() {
   );
   if (stored.sent) return finish(stored);
   show(byId("terms"));
-  const sent = parse(await ask(pathOf(terms.study, "rounds", terms.round, "question")));
+  const sent = parse(await ask(pathOf(terms.study, "rounds", terms.slot, "question")));
   const question = await checkedQuestion(sent, terms);
   showTerms(terms, question);
   showChecked(terms, question, invitation);
-  if (!stored.report) return askForNumbers(question);
+  if (!stored.report) return askForRecords(question.statistic, (records) => draw(question, records).catch(refuse));
   const same = stored.report.id === question.id;
   must(same, "The study asks you a second question. You have answered one, and one is all that you agreed to.");
   return present(stored.report, null);
 }
 
-// --- her numbers
-
-function askForNumbers(question) {
-  let read = { numbers: [], bad: [] };
-  let table = null;
-  const update = (found) => {
-    read = found;
-    showRead(read, terms, byId("leave").checked);
-    show(byId("leave-field"), read.bad.length > 0 && read.numbers.length > 0);
-    byId("draw").disabled = read.numbers.length === 0 || (read.bad.length > 0 && !byId("leave").checked);
-  };
-  byId("file").onchange = async ({ target }) => {
-    byId("typed").value = "";
-    table = await tableFrom(target.files[0]);
-    if (table) update(chooseColumn(table));
-  };
-  byId("column").onchange = ({ target }) => update(columnOf(table, Number(target.value)));
-  byId("typed").oninput = ({ target }) => {
-    byId("file").value = "";
-    show(byId("column-field"), false);
-    update(typedNumbers(target.value));
-  };
-  byId("leave").onchange = () => update(read);
-  byId("draw").onclick = () => draw(question, read.numbers).catch(refuse);
-  show(byId("numbers"));
-}
-
-async function tableFrom(file) {
-  if (!file) return null;
-  if (file.size > LARGEST_FILE) {
-    fill(byId("read"), h("p", { class: "error" }, "This file is larger than 200 MB."));
-    return null;
-  }
-  return tableOf(await file.text());
-}
-
-function chooseColumn(table) {
-  const likely = likelyColumn(table);
-  const option = (name, index) => h("option", { value: index, selected: index === likely }, name);
-  fill(byId("column"), table.columns.map(option));
-  show(byId("column-field"), table.columns.length > 1);
-  return columnOf(table, Math.max(likely, 0));
-}
-
 // --- her report
 
-async function draw(question, numbers) {
-  byId("draw").disabled = true;
-  const person = question.statistic.summarise(numbers);
-  const hex = toHex(answer(question, numbers).bytes);
+async function draw(question, records) {
+  const person = hasPlace(question.statistic, records) ? question.statistic.summarise(records) : null;
+  const hex = toHex(answer(question, records).bytes);
   const report = { participant: participantName(invitation.token), id: question.id, question: question.canonical, hex };
   const kept = (await memory.keepReport(terms.study, report)).report;
-  forgetNumbers();
   // Another tab may have been first: its report is the one that counts.
   present(kept, kept.hex === hex ? person : null);
   byId("report").focus();
-}
-
-function forgetNumbers() {
-  byId("typed").value = "";
-  byId("file").value = "";
-  fill(byId("read"));
-  for (const event of ["onchange", "oninput", "onclick"])
-    for (const id of ["file", "column", "typed", "leave", "draw"]) byId(id)[event] = null;
-  hide("numbers");
 }
 
 function present(report, person) {
@@ -193,7 +138,7 @@ function refuse(problem) {
   byId("refusal-text").textContent = early ? earlySentence(problem.body) : sentenceOf(problem);
   byId("refusal-help").textContent = later
     ? "Keep your invitation and open it again later."
-    : "Your numbers have not left this device. Ask whoever invited you.";
+    : "Your records have not left this device. Ask whoever invited you.";
   if (!terms) byId("lead").textContent = "This invitation cannot be used now.";
   show(byId("again"), later);
   show(byId("refusal"));
@@ -202,7 +147,7 @@ function refuse(problem) {
 
 function earlySentence({ opens_after: time }) {
   const when = time ? `after ${moment(time)}` : "when the one before it is closed";
-  return `You answer in round ${terms.round + 1} of ${terms.shares.length}. It opens ${when}.`;
+  return `You answer in round ${terms.round + 1} of ${terms.rounds}. It opens ${when}.`;
 }
 
 guardSkipLink();

@@ -66,7 +66,7 @@ class Bits extends OfComparing {
       return `Your device marks it, and then flips a coin for every ${noun}, so that each mark may be true or false.`;
     const [low, high] = this.ofHundred;
     return (
-      `Your device answers “high” or “low” with a coin that your average loads: of 100 people ${sides[0]}, about ${low} say ` +
+      `Your device answers “high” or “low” with a coin that your ${this.view.what} loads: of 100 people ${sides[0]}, about ${low} say ` +
       `“high”, on purpose; of 100 ${sides[1]}, about ${high}.`
     );
   }
@@ -83,7 +83,7 @@ class Bits extends OfComparing {
     const log = this.log(value);
     const [lowest, highest] = [-1, 1].map((mean) => inHundred(Math.exp(log(this.lens.reading({ size, mean }, window)))));
     return (
-      `Of 100 people with the lowest possible average, about ${lowest} would send this same ${value}; of 100 with ` +
+      `Of 100 people with the lowest possible ${this.view.what}, about ${lowest} would send this same ${value}; of 100 with ` +
       `the highest, about ${highest}. `
     );
   }

@@ -5,25 +5,32 @@
 // - `noun` and `nouns`, what a bin is called, and `binName(bin)`; where bins have no names, `noun` is null and `sides` are
 //   the words for people without a mark and with a whole one;
 // - `windowName(window)`, where there are several windows;
-// - `what` people differ in; `possible(window, size)`, people of whom each might be her, with the `from` and `to` of their
+// - `what` people differ in, and `whats`; `possible(window, size)`, people of whom each might be her, with the `from` and `to` of their
 //   bars; `silent`, somebody who marks nothing, or null; `axis`, the drawing's ends;
 // - `own(person)`, where she herself is on it, or null; `caption(person)`, the words below it.
 
 import { clamp } from "../device/exact.js";
 import { apart, count, listed, plural, range, short } from "../page/words.js";
+import { statisticView } from "./statistics.js";
 
 const AVERAGES = 41;
 const FINE = 2 ** 42;
 const MOST_CLASSES = 63; // nobody has more than 2^62 numbers
 
-/** What lenses on averages have in common. */
+/** What lenses on averages, or on other means of a statistic, have in common. */
 class OfAverages {
-  what = "average";
   silent = null;
 
   constructor({ lens, statistic }) {
     this.lens = lens;
     this.axis = statistic.range;
+    this.asks = statisticView(statistic);
+    this.what = this.asks.what;
+    this.whats = this.asks.whats;
+  }
+
+  get possibly() {
+    return `Possible ${this.whats}`;
   }
 
   /** From the inner scale, on which the bounds are -1 and 1, to the study's units. */
@@ -53,7 +60,8 @@ class Bins extends OfAverages {
   }
 
   get asked() {
-    return `In which of ${plural(Number(this.lens.bins), "range")} does the average of your numbers lie?`;
+    if (this.asks.direct) return this.asks.direct;
+    return `In which of ${plural(Number(this.lens.bins), "range")} does ${this.asks.whole} lie?`;
   }
 
   get note() {
@@ -82,20 +90,22 @@ class Bins extends OfAverages {
   }
 
   caption() {
-    if (this.silent) return `Possible averages, for somebody with at least ${plural(this.fewest, "number")}.`;
-    return "Possible averages; how many numbers there are plays no part.";
+    if (this.silent) return `${this.possibly}, for somebody with at least ${plural(this.fewest, "number")}.`;
+    return `${this.possibly}; how many numbers there are plays no part.`;
   }
 }
 
 class SizeClasses {
   what = "class";
+  whats = "classes";
   noun = "class";
   nouns = "classes";
   note = "What your numbers are plays no part.";
   silent = null;
 
-  constructor({ lens }) {
+  constructor({ lens, statistic }) {
     this.lens = lens;
+    this.records = statisticView(statistic).records;
     this.count = Number(lens.classes);
     this.axis = [0, Math.min(this.count, MOST_CLASSES)];
   }
@@ -103,7 +113,7 @@ class SizeClasses {
   get asked() {
     const first = Array.from({ length: Math.min(this.count, 3) }, (_, bin) => this.binName(bin)).join(", ");
     const rest = this.count > 3 ? ", and so on" : "";
-    return `How many numbers have you? Your class is one of ${count(this.count)}: ${first}${rest}.`;
+    return `How many ${this.records} have you? Your class is one of ${count(this.count)}: ${first}${rest}.`;
   }
 
   binName(bin) {
@@ -132,16 +142,17 @@ class Windows extends OfAverages {
   constructor(question) {
     super(question);
     this.alike = this.lens.weight(1) === this.lens.weight(2 ** 62); // then its ends are the same for everybody
-    this.note = this.alike ? "How many numbers you have plays no part." : "";
+    this.note = this.alike ? `How many ${this.asks.records} you have plays no part.` : "";
     this.sides = this.alike
       ? ["at the lower end of the window, or below it", "at its upper end, or above it"]
       : ["far below", "far above"];
   }
 
   get asked() {
+    if (this.asks.direct) return this.asks.direct;
     const where = this.alike ? "Where in the window" : "How far below or above";
     const coins = this.lens.windowBits ? " Your device draws which of them with fair coins." : "";
-    return `${where} ${listed(this.windowNames)} is the average of your numbers?${coins}`;
+    return `${where} ${listed(this.windowNames)} is ${this.asks.whole}?${coins}`;
   }
 
   windowName(window) {
@@ -173,8 +184,8 @@ class Windows extends OfAverages {
   }
 
   caption(person) {
-    if (this.alike) return "Possible averages; how many numbers there are plays no part.";
-    return `Possible averages, for somebody with ${person ? "as many numbers as you" : "one number"}.`;
+    if (this.alike) return `${this.possibly}; how many numbers there are plays no part.`;
+    return `${this.possibly}, for somebody with ${person ? "as many numbers as you" : "one number"}.`;
   }
 }
 

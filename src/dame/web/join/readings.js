@@ -1,43 +1,94 @@
-// From a file or a typed text to numbers, each with the line it came from.
+// From a file or a typed text to values, each with the line it came from.
+
+import { InvalidInput } from "../device/errors.js";
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/;
 
-/** {columns, rows} of a file with one or several columns; rows are {line, cells}. */
+/** {columns, rows} of a file with one or several columns; rows are {line, cells}.
+ *
+ * A text that begins like a JSON list is read as one, of numbers or of objects: its cells are `typed`, and lines are
+ * its records. Without a header, columns have no names of their own: `headed` is false. */
 export function tableOf(text) {
-  const lines = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const plain = text.replace(/^\uFEFF/, "");
+  if (/^\s*\[/.test(plain)) return jsonTable(plain);
+  const lines = plain.replace(/\r\n?/g, "\n");
   const delimiter = delimiterOf(lines);
   const rows = split(lines, delimiter).filter(({ cells }) => cells.some((cell) => cell !== ""));
   const width = rows.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
   const headed = rows.length > 0 && rows[0].cells.some((cell) => cell !== "" && !isNumber(cell, delimiter));
   const names = headed ? rows[0].cells : [];
   const columns = Array.from({ length: width }, (_, index) => names[index] || `column ${index + 1}`);
-  return { delimiter, columns, rows: headed ? rows.slice(1) : rows };
+  return { delimiter, headed, typed: false, columns, rows: headed ? rows.slice(1) : rows };
 }
 
-/** {numbers, bad} of one column; `bad` are the {line, text} that are no numbers. */
-export function columnOf({ rows, delimiter }, index) {
-  const items = rows.map(({ line, cells }) => ({ line, text: cells[index] ?? "" }));
-  return sorted(items, delimiter);
+function jsonTable(text) {
+  const items = listIn(text);
+  const isRecord = (item) => typeof item === "object" && item !== null && !Array.isArray(item);
+  const headed = items.length > 0 && items.every(isRecord);
+  if (!headed && items.some((item) => typeof item === "object" && item !== null)) throw notAList();
+  const columns = headed ? [...new Set(items.flatMap(Object.keys))] : ["column 1"];
+  const cellsOf = (item) => (headed ? columns.map((name) => (Object.hasOwn(item, name) ? item[name] : null)) : [item]);
+  const rows = items.map((item, index) => ({ line: index + 1, cells: cellsOf(item).map((cell) => cell ?? "") }));
+  if (rows.some(({ cells }) => cells.some((cell) => typeof cell === "object"))) throw notAList();
+  return { delimiter: "", headed, typed: true, columns, rows };
+}
+
+function listIn(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notAList();
+  }
+}
+
+function notAList() {
+  return new InvalidInput("file", "another one", "a JSON list of numbers, or of objects with texts and numbers");
+}
+
+/** The place of a column by its name, whatever its letters' case; -1 where there is none. */
+export function columnNamed({ columns, headed }, name) {
+  const plain = (text) => text.trim().toLowerCase();
+  if (!headed || !name) return -1;
+  const exact = columns.indexOf(name);
+  return exact >= 0 ? exact : columns.findIndex((one) => plain(one) === plain(name));
+}
+
+/** {values, bad, empty} of one column: `bad` are the {line, text} that are no numbers, where texts are not asked for.
+ *
+ * `empty` counts the rows that have nothing there. */
+export function columnOf({ rows, delimiter, typed }, index, texts = false) {
+  const items = rows.map(({ line, cells }) => ({ line, cell: cells[index] ?? "" }));
+  return sorted(items, texts, typed ? typedReader : (cell) => (isNumber(cell, delimiter) ? numberOf(cell) : null));
 }
 
 /** The column that holds most numbers. */
 export function likelyColumn(table) {
-  const found = table.columns.map((_, index) => columnOf(table, index).numbers.length);
+  const found = table.columns.map((_, index) => columnOf(table, index).values.length);
   return found.indexOf(Math.max(...found));
 }
 
-/** {numbers, bad} of numbers typed one after the other, with spaces, commas, semicolons or line breaks between. */
-export function typedNumbers(text) {
-  const wordsOf = (line) => line.split(/[\s,;]+/).filter((word) => word !== "");
-  const items = text.split("\n").flatMap((line, index) => wordsOf(line).map((word) => ({ line: index + 1, text: word })));
-  return sorted(items, ",");
+/** The same of what was typed: numbers with spaces, commas, semicolons or line breaks between; texts, one on a line. */
+export function typedValues(text, texts = false) {
+  const words = (line) => (texts ? [line.trim()] : line.split(/[\s,;]+/)).filter((word) => word !== "");
+  const items = text.split("\n").flatMap((line, index) => words(line).map((cell) => ({ line: index + 1, cell })));
+  return sorted(items, texts, (cell) => (isNumber(cell, ",") ? numberOf(cell) : null));
 }
 
-function sorted(items, delimiter) {
-  const good = items.filter(({ text }) => isNumber(text, delimiter));
-  const bad = items.filter(({ text }) => !isNumber(text, delimiter));
-  return { numbers: good.map(({ text }) => numberOf(text)), bad };
+function typedReader(cell) {
+  if (typeof cell === "boolean") return Number(cell);
+  return typeof cell === "number" && Number.isFinite(cell) ? cell : null;
+}
+
+/** Items {line, cell} in three parts; `numberIn` is the number that a cell stands for, or null. */
+function sorted(items, texts, numberIn) {
+  const some = items.filter(({ cell }) => cell !== "");
+  const read = some.map((item) => ({ ...item, value: numberIn(item.cell) ?? (texts ? String(item.cell) : null) }));
+  return {
+    values: read.filter(({ value }) => value !== null).map(({ value }) => value),
+    bad: read.filter(({ value }) => value === null).map(({ line, cell }) => ({ line, text: String(cell) })),
+    empty: items.length - some.length,
+  };
 }
 
 function isNumber(text, delimiter) {

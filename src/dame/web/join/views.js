@@ -2,12 +2,13 @@
 
 import { fromHex, toInteger } from "../device/bytes.js";
 import { reportBits, reportBytes, TAG_BYTES } from "../device/reports.js";
-import { clamp } from "../device/exact.js";
 import { barChart, widthOf } from "../page/charts.js";
 import { byId, fill, fillFacts, h, show } from "../page/dom.js";
 import { count, percent, plural, short } from "../page/words.js";
 import { viewsOf } from "./channels.js";
 import { asked, meant, possibilities, said } from "./meaning.js";
+import { statisticView } from "./statistics.js";
+import { targetWords } from "./targets.js";
 
 const MOST_BITS = 256;
 const MOST_BAD = 8;
@@ -19,22 +20,67 @@ const WEAK = 10; // a factor e^α beyond which the page says so
 export function showTerms(terms, question) {
   byId("title").textContent = terms.title;
   document.title = `${terms.title} · DAME`;
-  byId("lead").textContent = "You are invited to help find an average without telling anybody your numbers.";
+  byId("lead").textContent = "You are invited to help find something out without telling anybody your records.";
   byId("asked").textContent = question ? asked(question) : "Your question is not there yet.";
+  fill(byId("why"), reasons(terms));
+  const [low, high] = terms.statistic.range;
   fillFacts(byId("facts"), [
-    ["Bounds", `${short(terms.low, 6)} to ${short(terms.high, 6)}`],
+    ...(terms.statistic.column ? [["Your column", terms.statistic.column]] : []),
+    ["Bounds", `${short(low, 6)} to ${short(high, 6)}`],
     ["Privacy budget α", short(terms.alpha, 4)],
     ["You send, once", question ? plural(reportBits(question), "bit") : "a few bits"],
-    ["Your round", `${terms.round + 1} of ${terms.shares.length}`],
+    ["Your round", `${terms.round + 1} of ${terms.rounds}`],
+    ...(terms.groups ? [[`Your ${terms.groups}`, terms.group ?? "as invited"]] : []),
   ]);
   const factor = Math.exp(terms.alpha);
   byId("means").textContent =
     `Whoever sees your report can be at most ${short(factor, 3)} times more sure of anything about you than before, ` +
-    `however many numbers you have, and whatever else she knows.${factor > WEAK ? " That is weak protection: think twice." : ""}`;
+    `however many records you have, and whatever else she knows.${factor > WEAK ? " That is weak protection: think twice." : ""}`;
   fill(byId("odds"), odds(factor));
   byId("example").textContent =
     "So somebody who held a thing about you for as likely as not can never be surer of it than the second bar, even after " +
     "seeing all that you send.";
+}
+
+/** Why she is asked for this and for nothing else, and for which group she is counted. */
+function reasons({ wanted, own, statistic, groups, group }) {
+  const only = `You are asked only for ${statisticView(statistic).only}.`;
+  const kinds = own.machines.length;
+  const parts = kinds > 1 ? `It takes ${kinds} kinds of answers from different people to tell; yours is one of them.` : "";
+  return [
+    ...(wanted.length > 1 ? oneOfMany(wanted, own, only, parts) : [aloneWords(own, parts && `${parts} ${only}`)]),
+    groups ? h("p", { id: "counted" }, counted(groups, group)) : null,
+  ];
+}
+
+function aloneWords(own, more) {
+  return h("p", {}, `This study wants to know ${targetWords(own)}. ${more}`.trim());
+}
+
+function oneOfMany(wanted, own, only, parts) {
+  const item = (target) => (target === own ? h("strong", {}, targetWords(target), ": this is yours") : targetWords(target));
+  return [
+    h("p", {}, `This study wants to know ${wanted.length} things:`),
+    h(
+      "ul",
+      {},
+      wanted.map((target) => h("li", {}, item(target))),
+    ),
+    h(
+      "p",
+      {},
+      `Each person is asked for one of them, so that her whole privacy budget serves one answer. ${only} ${parts} Which ` +
+        "one it is follows from a public hash of the study and your invitation: nobody chose it, and nothing about you did.",
+    ),
+  ];
+}
+
+function counted(groups, group) {
+  const whose = group === null ? `the ${groups} that your invitation was made for` : `your ${groups}: “${group}”`;
+  return (
+    `Your answer is counted for ${whose}. Whoever invited you knows this; it is no part of your report, and the result is ` +
+    "told for each group."
+  );
 }
 
 function odds(factor) {
@@ -63,27 +109,41 @@ export function showChecked(terms, question, invitation) {
 
 // --- step 2
 
-/** What was read: how many numbers, their average, which lines are no numbers, what is out of bounds. */
-export function showRead({ numbers, bad }, terms, leaveOut) {
-  fill(byId("read"), numbers.length ? summary(numbers, terms) : null, bad.length ? complaint(bad, leaveOut) : null);
+/** What was read: how many values, what they come to, which lines are no numbers, what is out of bounds. */
+export function showRead({ values, bad, empty }, statistic, { leaveOut, where }) {
+  const [first, ...rest] = values.length ? statisticView(statistic).read(values) : [];
+  const some = values.slice(0, 6).map((value) => (typeof value === "number" ? short(value, 6) : value.slice(0, 20)));
+  fill(
+    byId("read"),
+    where ? h("p", { class: "quiet" }, where) : null,
+    first ? h("p", {}, h("strong", {}, first), ` (${some.join(" · ")}${values.length > 6 ? " …" : ""})`) : null,
+    rest.filter((text) => text).map((text) => h("p", {}, text)),
+    empty ? h("p", { class: "quiet" }, emptyWords(empty)) : null,
+    bad.length ? complaint(bad, leaveOut) : null,
+  );
 }
 
-function summary(numbers, { low, high }) {
-  const mean = numbers.reduce((sum, number) => sum + clamp(number, low, high), 0) / numbers.length;
-  const some = numbers.slice(0, 6).map((number) => short(number, 6));
-  const first = `${some.join(" · ")}${numbers.length > 6 ? " …" : ""}`;
-  const clipped = numbers.filter((number) => number < low || number > high).length;
-  const outside = `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)}`;
-  return [
-    h("p", {}, h("strong", {}, `${plural(numbers.length, "number")}, average ${short(mean, 5)}`), ` (${first})`),
-    clipped ? h("p", {}, `${outside} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.`) : null,
-  ];
+function emptyWords(empty) {
+  return `${plural(empty, "line has", "lines have")} nothing there and ${empty === 1 ? "does" : "do"} not count.`;
+}
+
+/** What it means to have no such records: said before anything is drawn or sent. */
+export function showAbsent(statistic) {
+  const { records } = statisticView(statistic);
+  fill(
+    byId("read"),
+    h(
+      "p",
+      {},
+      h("strong", {}, `You have no ${records}. `),
+      "You send a report all the same. Your device draws it with the same coins as everybody’s, as for somebody with one " +
+        "record in the middle of the bounds: whoever sees it cannot tell that you have none.",
+    ),
+  );
 }
 
 function complaint(bad, leaveOut) {
-  const places = bad
-    .slice(0, MOST_BAD)
-    .map(({ line, text }) => `line ${count(line)} (${text === "" ? "empty" : `“${text.slice(0, 30)}”`})`);
+  const places = bad.slice(0, MOST_BAD).map(({ line, text }) => `line ${count(line)} (“${text.slice(0, 30)}”)`);
   const more = bad.length > MOST_BAD ? ` and ${plural(bad.length - MOST_BAD, "more line")}` : "";
   const start = leaveOut ? "Left out" : `No ${bad.length === 1 ? "number" : "numbers"}`;
   return h("p", { class: leaveOut ? "quiet" : "error" }, `${start}: ${places.join(", ")}${more}.`);
@@ -95,8 +155,8 @@ function complaint(bad, leaveOut) {
 export function showReport(question, report, hex, person) {
   const { lens, channel } = viewsOf(question);
   byId("report-text").textContent =
-    `${said(question, report)} Nothing else leaves: not your numbers, not their average, not how many there are.`;
-  fill(byId("bits"), channel.showsBits ? bitList(channel, hex, reportBits(question)) : null);
+    `${said(question, report)} Nothing else leaves: not your records, not their average, not how many there are.`;
+  fill(byId("bits"), channel.showsBits ? bitList(channel, hex, reportBits(question), question.lens.windowBits) : null);
   const tag = 2 * TAG_BYTES;
   fill(byId("bytes"), pairs(hex.slice(0, tag)), " ", h("b", {}, pairs(hex.slice(tag))));
   byId("send").textContent = `Send these ${reportBytes(question)} bytes`;
@@ -106,18 +166,28 @@ export function showReport(question, report, hex, person) {
     "because fresh coins would wash out the noise. Decide to send it or not for any reason but what the bits happen to be.";
 }
 
-function bitList(channel, hex, bits) {
+function bitList(channel, hex, bits, windowBits) {
   const code = toInteger(fromHex("report", hex).slice(TAG_BYTES).reverse());
+  const own = bits - windowBits; // the bits of the answer come first
   const shown = Array.from({ length: Math.min(bits, MOST_BITS) }, (_, bit) => {
     const one = (code >> BigInt(bit)) & 1n;
-    return h("li", { class: one ? "one" : null, title: channel.bitName(bit) }, one ? "1" : "0");
+    const kind = [one ? "one" : "", bit < own ? "" : "window"].filter((name) => name).join(" ");
+    return h("li", { class: kind || null, title: bit < own ? channel.bitName(bit) : "the window" }, one ? "1" : "0");
   });
-  const [first, second] = [0, 1].map((bit) => channel.bitName(bit));
+  const [first, second] = [0, 1].map((bit) => (bit < own ? channel.bitName(bit) : null));
   return [
     h("ol", { class: bits <= 8 ? "bits few" : "bits", "aria-label": "The bits of your report" }, shown),
     second && h("p", { class: "quiet" }, `From left to right: ${first}, ${second}, and so on.`),
+    windowBits > 0 && h("p", { class: "quiet", id: "parts" }, parts(own, windowBits)),
     bits > MOST_BITS && h("p", { class: "quiet" }, `… and ${count(bits - MOST_BITS)} more, as the bytes below say.`),
   ];
+}
+
+/** Which bits are the answer, and which the window. */
+function parts(own, windowBits) {
+  const answer = own === 1 ? "The first bit is your answer" : `The first ${count(own)} bits are your answer`;
+  const window = windowBits === 1 ? "the last one, dashed, names" : `the last ${count(windowBits)}, dashed, name`;
+  return `${answer}; ${window} the window, which fair coins drew before your records were looked at.`;
 }
 
 function pairs(hex) {

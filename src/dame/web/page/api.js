@@ -76,11 +76,11 @@ export async function closeRound(study, round, secret) {
   return JSON.parse(await ask(pathOf(study, "rounds", round, "close"), { method: "POST", secret, body: "{}" }));
 }
 
-/** So many invitations, {token, link} each. */
-export async function invite(study, number, secret) {
+/** So many invitations, {token, link} each, for people of a group; null where the study has no groups. */
+export async function invite(study, number, group, secret) {
   const made = [];
   while (made.length < number) {
-    const body = JSON.stringify({ count: Math.min(number - made.length, AT_ONCE) });
+    const body = JSON.stringify({ count: Math.min(number - made.length, AT_ONCE), group });
     made.push(...JSON.parse(await ask(pathOf(study, "invitations"), { method: "POST", secret, body })).invitations);
   }
   return made;

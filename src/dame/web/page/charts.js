@@ -89,6 +89,36 @@ export function intervalChart({ width, low, high, value, interval, label }) {
   );
 }
 
+/** Several estimates with their intervals below each other, on one axis; a line stands at 0 where `zero` is true.
+ *
+ * `rows` are {name, value, interval, text}; names and texts stand above the lines, as wide as the drawing. */
+export function forestChart({ width, low, high, rows, zero = false, label }) {
+  const step = 46;
+  const height = rows.length * step + 28;
+  const x = scale(low, high, MARGIN.right, width - MARGIN.right);
+  const bottom = rows.length * step + 4;
+  const row = ({ name, value, interval, text }, index) => {
+    const y = index * step + 34;
+    const [from, to] = interval.map((end) => x(Math.min(Math.max(end, low), high)));
+    return s(
+      "g",
+      {},
+      s("text", { class: "strong", x: 0, y: y - 16 }, name),
+      s("text", { x: width, y: y - 16, "text-anchor": "end" }, text),
+      s("line", { class: "span", x1: from, x2: to, y1: y, y2: y }),
+      s("circle", { class: "own", cx: x(value), cy: y, r: 5 }),
+    );
+  };
+  return s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    zero && low < 0 && high > 0 ? s("line", { class: "zero", x1: x(0), x2: x(0), y1: 4, y2: bottom }) : null,
+    s("line", { class: "axis", x1: x(low), x2: x(high), y1: bottom, y2: bottom }),
+    rows.map(row),
+    ticks(low, high, width).map((at) => tick(at, x(at), height + 4)),
+  );
+}
+
 function tick(at, place, height) {
   return s("text", { x: place, y: height - 8, "text-anchor": "middle" }, short(at, 6));
 }
