@@ -109,7 +109,7 @@ def test_plan_writes_the_same_object_to_a_file(dame_call, tmp_path):
         f"plan --users 1e3 {BRIEF} --protocol paper --bounds 0 10 --identity sleep --json --out", str(path)
     )
     assert json.loads(path.read_text()) == call.document
-    assert call.document["bounds"] == [0, 10]
+    assert call.document["targets"][0]["bounds"] == [0, 10]
     assert call.document["study"] == "sleep"
     assert [file.name for file in tmp_path.iterdir()] == ["plan.json"], "no draft is left behind"
     plan = dame.plan_from_json(json.loads(path.read_text()))
