@@ -40,7 +40,7 @@ round=1
 while :; do
     # 2. The next question, or the estimate when the rounds are over.
     $dame ask plan.json $(ls tally-*.json 2> /dev/null) --out step.json > estimate.txt
-    grep -q '"kind"' step.json || break
+    grep -q '"lens"' step.json || break
     mv step.json "question-$round.json"
 
     # 3. Each site answers for its users, and sends a file of reports.

@@ -309,7 +309,7 @@ def test_interrupting_a_command_leaves_no_traceback(dame_call, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dame.cli.simulate.run_simulation", interrupted)
+    monkeypatch.setattr("dame.cli.simulate.simulate_targets", interrupted)
     call = dame_call(f"simulate --users 50 {BRIEF} --data point:0.5 --protocol one-bit")
     assert call.code == 130
     assert call.out == ""

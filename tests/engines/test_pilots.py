@@ -61,7 +61,7 @@ class TestPilot:
         words = ["pilot", table, *COLUMNS, "--bounds", -2, 8, "--alpha", 1, "--protocol", "one-bit", "--repetitions", 3]
         code, out, err = call(*words)
         assert code == 0
-        for word in ("5,991 records of 300 users", "true mean", "RMSE", "95 % interval"):
+        for word in ("5,991 records of 300 users", "truth", "RMSE", "95 % interval"):
             assert word in out
         for note in ("sizes from the table", "clipped", "6 records without a value", "3 records without a user"):
             assert note in err
@@ -141,7 +141,9 @@ class TestPilot:
         assert complaint in refusal(call, "pilot", table, *kept, *replaced)
 
     def test_missing_options(self, call: Call, table: Path) -> None:
-        assert "bounds must be" in refusal(call, "pilot", table, *COLUMNS, "--alpha", 1)
+        assert "targets must be given, with --target, with --bounds, or in a study file" in refusal(
+            call, "pilot", table, *COLUMNS, "--alpha", 1
+        )
         assert "alpha must be" in refusal(call, "pilot", table, *COLUMNS, "--bounds", 0, 1)
         assert "No files found" in refusal(call, "pilot", "none.csv", *COLUMNS, "--bounds", 0, 1, "--alpha", 1)
 

@@ -290,4 +290,10 @@ def test_a_plan_names_no_file(tmp_path):
     assert Sizes.parse(f"counts:{counts}").smallest == 3
     for text in (f"counts:{counts}", "counts:/nonexistent"):
         with pytest.raises(InvalidInput, match="not the name of a file"):
-            plan_from_json(PLANS[0] | {"sizes": text})
+            plan_from_json(_with_sizes(PLANS[0], text))
+
+
+def _with_sizes(document, text):
+    spoilt = json.loads(json.dumps(document))
+    spoilt["targets"][0]["machines"][0]["sizes"] = text
+    return spoilt
