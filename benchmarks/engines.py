@@ -5,10 +5,10 @@
 `pilot`: whole `dame pilot` processes, start of Python and plan included, against processes that only stream the bare
 group-by to Arrow; and how time and memory grow from a tenth of the records. `columns`: processes that reduce a table of
 ten columns and draw a round of ten targets, against the bare group-by with the same ten sums. `tally`: vote reports of
-64 bits from a Parquet file against DuckDB's reading of it. `spark`: whole `dame pilot --engine spark` processes in local[2] against
-processes that only run Spark's own group-by job, on a tenth of the records; then studies, planned as `dame pilot`
-plans them, against that job in the same warm session, on a tenth of the records and on all of them, and the tallies
-against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
+64 bits from a Parquet file against DuckDB's reading of it. `spark`: whole `dame pilot --engine spark` processes in
+local[2] against processes that only run Spark's own group-by job, on a tenth of the records; then studies, planned as
+`dame pilot` plans them, against that job in the same warm session, on a tenth of the records and on all of them, and
+the tallies against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
 Tables are made in the folder once and kept there.
 """
 
@@ -229,11 +229,10 @@ from dame.engines.layout import Layout
 statistics = tuple(Value(column=column, low=0.0, high={TOP}) for column in {COLUMNS})
 layout = Layout(user=("user",), statistics=statistics, study="{STUDY}")
 table = reduce_table(sys.argv[1], layout, memory_limit=memory_bytes("{MEMORY_LIMIT}"))
-lens, share = Windows(windows=(Window(0.0, -1.0, 1.0),)), 2**64 // len(statistics)
+lens, share = Windows(windows=(Window(0.0, -1.0, 1.0),)), 2**64 // 10
 same = {{"study": "{STUDY}", "round": 0, "alpha": 1.0, "lens": lens, "channel": Bits.single(1.0)}}
 questions = [Question(**same, target=one.column, statistic=one) for one in statistics]
-borders = [(place * share, (place + 1) * share - 1) for place in range(len(statistics))]
-asked = [Addressed(question=one, first=a, last=b, seed=1) for one, (a, b) in zip(questions, borders)]
+asked = [Addressed(question=one, first=n * share, last=(n + 1) * share - 1, seed=1) for n, one in enumerate(questions)]
 print([table.survey().of(one).true_mean for one in statistics])
 print([tally.sums for groups in table.tallies(asked) for tally in groups.values()])
 """
@@ -247,8 +246,12 @@ def column_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     bare = BARE_PROCESS.replace("avg(value)", sums)
     contestants = [lambda: process("-c", COLUMNS_PROCESS, str(table)), lambda: process("-c", bare, str(table))]
     ours, other = (best(runs) for runs in taking_turns(contestants, arguments.rounds))
-    name = f"ten columns, {records:.0e} records of {users:.0e} users"
-    yield time_figure(f"{name} / the bare group-by with ten sums as a process", ours.seconds, other.seconds, 1.5)
+    yield time_figure(
+        f"ten columns, {records:.0e} records / the bare group-by with ten sums as a process",
+        ours.seconds,
+        other.seconds,
+        1.5,
+    )
     yield time_figure("the same in processor time", ours.processor, other.processor, 1.5)
     yield memory_figure(f"peak memory with a limit of {MEMORY_LIMIT}", ours.peak, 2 * 10**9, 1.0)
 
