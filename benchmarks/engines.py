@@ -52,7 +52,6 @@ STUDY = "seed-1"
 BARE = 'SELECT "user", count(*), avg(value) FROM {table} GROUP BY "user"'
 BATCH = 2**17
 MEMORY_LIMIT = "1GB"
-
 BARE_PROCESS = f"""
 import duckdb, sys, time
 started = time.perf_counter()
@@ -62,8 +61,6 @@ query = {BARE!r}.format(table="'" + sys.argv[1] + "'")
 users = sum(batch.num_rows for batch in session.sql(query).to_arrow_reader({BATCH}))
 print(time.perf_counter() - started)
 """
-
-
 BARE_SPARK_PROCESS = """
 import sys
 from dame.engines.spark_sessions import read_records, spark_session
@@ -215,9 +212,7 @@ def written(path: Path, records: int, users: int, values: str) -> Path:
 # Columns -----------------------------------------------------------------------------------------------------------
 
 COLUMNS = tuple(f"c{place}" for place in range(10))
-TOP = 120.0
-"""Values are between 0 and this, and so are the bounds."""
-
+TOP = 120.0  # values are between 0 and this, and so are the bounds
 COLUMNS_PROCESS = f"""
 import sys
 from dame.device import Bits, Question, Window, Windows
@@ -242,8 +237,7 @@ def column_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
     """Time and memory of a table of ten columns, reduced and asked, against the bare group-by with as many sums."""
     records, users = int(arguments.records), int(arguments.users)
     table = wide_table_of(arguments.folder, records, users)
-    sums = ", ".join(f"sum({column})" for column in COLUMNS)
-    bare = BARE_PROCESS.replace("avg(value)", sums)
+    bare = BARE_PROCESS.replace("avg(value)", ", ".join(f"sum({column})" for column in COLUMNS))
     contestants = [lambda: process("-c", COLUMNS_PROCESS, str(table)), lambda: process("-c", bare, str(table))]
     ours, other = (best(runs) for runs in taking_turns(contestants, arguments.rounds))
     yield time_figure(
