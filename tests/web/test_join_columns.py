@@ -1,4 +1,4 @@
-"""The page of a participant in a study of several targets: she is asked for one column, told why, and sends one report."""
+"""The page of a participant in a study of several targets: she is asked for one column, and told why."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONLY = {
     "steps/present": "only whether you have any records of “steps”",
 }
 READ = {
-    "minutes": "20 numbers, average 33.8",
+    "minutes": "20 numbers, average 33.65",
     "late": "21 records, 24\u202f% of them “yes”",
     "steps/mean": "20 numbers, average 4.5",
     "steps/square": "20 numbers, average 4.5",
@@ -38,7 +38,7 @@ READ = {
 
 @pytest.fixture
 def study(server, request, tmp_path) -> Study:
-    return several(server, name_of(request.node.name), tmp_path)
+    return several(server, f"several {name_of(request.node.name)}", tmp_path)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -142,8 +142,9 @@ def test_a_file_in_json_is_read(guest, study, tmp_path):
     page.set_input_files("#file", path)
     expect(page.locator("#read")).to_contain_text("2 records, 50\u202f% of them “yes”")
     expect(page.locator("#read")).to_contain_text("1 line has nothing there and does not count")
-    path.write_text("[1, 2")
-    page.set_input_files("#file", path)
+    broken = tmp_path / "broken.json"
+    broken.write_text("[1, 2")
+    page.set_input_files("#file", broken)
     expect(page.locator("#read")).to_contain_text("This file cannot be used")
     expect(page.locator("#draw")).to_be_disabled()
 
