@@ -1,13 +1,14 @@
 """Time and memory of the engines, against what DuckDB and Spark need for the bare work in the same run.
 
-    python -m benchmarks.engines [pilot] [tally] [spark] [--records N] [--users U] [--reports N] [--rounds R]
+    python -m benchmarks.engines [pilot] [columns] [tally] [spark] [--records N] [--users U] [--reports N] [--rounds R]
 
 `pilot`: whole `dame pilot` processes, start of Python and plan included, against processes that only stream the bare
-group-by to Arrow; and how time and memory grow from a tenth of the records. `tally`: vote reports of 64 bits from a
-Parquet file against DuckDB's reading of it. `spark`: whole `dame pilot --engine spark` processes in local[2] against
-processes that only run Spark's own group-by job, on a tenth of the records; then studies, planned as `dame pilot`
-plans them, against that job in the same warm session, on a tenth of the records and on all of them, and the tallies
-against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
+group-by to Arrow; and how time and memory grow from a tenth of the records. `columns`: processes that reduce a table of
+ten columns and draw a round of ten targets, against the bare group-by with the same ten sums. `tally`: vote reports of
+64 bits from a Parquet file against DuckDB's reading of it. `spark`: whole `dame pilot --engine spark` processes in
+local[2] against processes that only run Spark's own group-by job, on a tenth of the records; then studies, planned as
+`dame pilot` plans them, against that job in the same warm session, on a tenth of the records and on all of them, and
+the tallies against those of DuckDB. Each time is the best of several rounds, in which the contestants take turns.
 Tables are made in the folder once and kept there.
 """
 
@@ -33,10 +34,11 @@ import numpy as np
 import dame
 from benchmarks.coins import best_seconds
 from dame.device import Bins, Bits, Question, question_id
+from dame.device.statistics import Value
 from dame.engines.answers import Addressed
 from dame.engines.duckdb_tables import reduce_table
 from dame.engines.layout import Layout
-from dame.engines.people import People
+from dame.engines.people import Held, People
 from dame.engines.report_files import write_reports
 from dame.engines.report_tallies import tally_files
 from dame.engines.study import ReducedTable, carry_out
@@ -50,7 +52,6 @@ STUDY = "seed-1"
 BARE = 'SELECT "user", count(*), avg(value) FROM {table} GROUP BY "user"'
 BATCH = 2**17
 MEMORY_LIMIT = "1GB"
-
 BARE_PROCESS = f"""
 import duckdb, sys, time
 started = time.perf_counter()
@@ -60,8 +61,6 @@ query = {BARE!r}.format(table="'" + sys.argv[1] + "'")
 users = sum(batch.num_rows for batch in session.sql(query).to_arrow_reader({BATCH}))
 print(time.perf_counter() - started)
 """
-
-
 BARE_SPARK_PROCESS = """
 import sys
 from dame.engines.spark_sessions import read_records, spark_session
@@ -191,19 +190,71 @@ def best(runs: tuple[Run, ...]) -> Run:
 
 def table_of(folder: Path, records: int, users: int) -> Path:
     """A table in which the k-th user has about a share 1/k of the records, and everybody at least one."""
-    path = folder / f"records-{records}-{users}.parquet"
+    value = "5 + 3 * (random() - 0.5) + 4 * (random() - 0.5)"
+    return written(folder / f"records-{records}-{users}.parquet", records, users, f"{value} AS value")
+
+
+def written(path: Path, records: int, users: int, values: str) -> Path:
+    """The file with these users and values, which is made unless it is there."""
     if not path.exists():
         draft = path.with_suffix(".draft")
         rank = f"CASE WHEN range < {users} THEN range ELSE CAST(floor(pow({users}.0, random())) AS BIGINT) - 1 END"
-        value = "5 + 3 * (random() - 0.5) + 4 * (random() - 0.5)"
         with duckdb.connect(config={"memory_limit": "4GB"}) as session:
             session.execute("SELECT setseed(0.5)").fetchall()
             session.execute(
-                f'COPY (SELECT ({rank}) * 7919 AS "user", {value} AS value FROM range({records})) '
+                f'COPY (SELECT ({rank}) * 7919 AS "user", {values} FROM range({records})) '
                 f"TO '{draft}' (FORMAT parquet, ROW_GROUP_SIZE 1000000)"
             ).fetchall()
         draft.replace(path)
     return path
+
+
+# Columns -----------------------------------------------------------------------------------------------------------
+
+COLUMNS = tuple(f"c{place}" for place in range(10))
+TOP = 120.0  # values are between 0 and this, and so are the bounds
+COLUMNS_PROCESS = f"""
+import sys
+from dame.device import Bits, Question, Window, Windows
+from dame.device.statistics import Value
+from dame.engines.answers import Addressed
+from dame.engines.duckdb_tables import memory_bytes, reduce_table
+from dame.engines.layout import Layout
+
+statistics = tuple(Value(column=column, low=0.0, high={TOP}) for column in {COLUMNS})
+layout = Layout(user=("user",), statistics=statistics, study="{STUDY}")
+table = reduce_table(sys.argv[1], layout, memory_limit=memory_bytes("{MEMORY_LIMIT}"))
+lens, share = Windows(windows=(Window(0.0, -1.0, 1.0),)), 2**64 // 10
+same = {{"study": "{STUDY}", "round": 0, "alpha": 1.0, "lens": lens, "channel": Bits.single(1.0)}}
+questions = [Question(**same, target=one.column, statistic=one) for one in statistics]
+asked = [Addressed(question=one, first=n * share, last=(n + 1) * share - 1, seed=1) for n, one in enumerate(questions)]
+print([table.survey().of(one).true_mean for one in statistics])
+print([tally.sums for groups in table.tallies(asked) for tally in groups.values()])
+"""
+
+
+def column_figures(arguments: argparse.Namespace) -> Iterator[Figure]:
+    """Time and memory of a table of ten columns, reduced and asked, against the bare group-by with as many sums."""
+    records, users = int(arguments.records), int(arguments.users)
+    table = wide_table_of(arguments.folder, records, users)
+    bare = BARE_PROCESS.replace("avg(value)", ", ".join(f"sum({column})" for column in COLUMNS))
+    contestants = [lambda: process("-c", COLUMNS_PROCESS, str(table)), lambda: process("-c", bare, str(table))]
+    ours, other = (best(runs) for runs in taking_turns(contestants, arguments.rounds))
+    yield time_figure(
+        f"ten columns, {records:.0e} records / the bare group-by with ten sums as a process",
+        ours.seconds,
+        other.seconds,
+        1.5,
+    )
+    yield time_figure("the same in processor time", ours.processor, other.processor, 1.5)
+    yield memory_figure(f"peak memory with a limit of {MEMORY_LIMIT}", ours.peak, 2 * 10**9, 1.0)
+
+
+def wide_table_of(folder: Path, records: int, users: int) -> Path:
+    """A table with the users of `table_of` and ten columns of few values, which take little room."""
+    halves, wholes = f"CAST(round({2 * TOP} * random()) / 2 AS FLOAT)", f"CAST(round({TOP} * random()) AS SMALLINT)"
+    values = ", ".join(f"{wholes if place % 2 else halves} AS {name}" for place, name in enumerate(COLUMNS))
+    return written(folder / f"columns-{records}-{users}.parquet", records, users, values)
 
 
 # Tallies -----------------------------------------------------------------------------------------------------------
@@ -229,7 +280,9 @@ def reports_of(folder: Path, question: Question, count: int) -> Path:
         hashes = rng.integers(0, 2**64, size=count, dtype=np.uint64)
         sizes = rng.integers(1, 100, count)
         totals = rng.integers(-(2**30), 2**30, count)
-        write_reports(path, Addressed(question=question), [People(hashes=hashes, sizes=sizes, totals=totals)])
+        held = Held.each([question.statistic], ["size"])
+        people = People(held=held, hashes=hashes, counts=(sizes,), totals=(totals,))
+        write_reports(path, Addressed(question=question), [people])
     return path
 
 
@@ -274,7 +327,7 @@ def spark_table_figures(session: SparkSession, path: Path, records: int, rounds:
     from dame.engines.spark_sessions import read_records
     from dame.engines.spark_tables import SparkTable
 
-    layout = Layout(user=("user",), value="value", low=LOW, high=HIGH, study=STUDY)
+    layout = Layout(user=("user",), statistics=(Value(low=LOW, high=HIGH),), value="value", study=STUDY)
     frame = read_records(session, str(path))
 
     def study() -> list[object]:
@@ -324,9 +377,10 @@ def processor_seconds() -> float:
 def tallies(table: ReducedTable) -> list[object]:
     """The tallies of a study with a seed, planned as `dame pilot` plans it."""
     survey = table.survey()
-    known = {"users": survey.users, "sizes": survey.observed_sizes(), "bounds": (LOW, HIGH), "study": STUDY}
+    sizes = survey.of(Value(low=LOW, high=HIGH)).observed_sizes()
+    known = {"users": survey.users, "sizes": sizes, "bounds": (LOW, HIGH), "study": STUDY}
     plan = dame.plan(**known, alpha=1.0, between_sd=LEARN)
-    return [tally.to_json() for tally in carry_out(plan, table, seed=1)[0].tallies]
+    return [tally.to_json() for outcome in carry_out(plan, table, seed=1)[0] for tally in outcome.tallies]
 
 
 def time_figure(name: str, ours: float, other: float, most: float) -> Figure:
@@ -339,7 +393,7 @@ def memory_figure(name: str, ours: float, other: float, most: float) -> Figure:
     return Figure(name=name, ours=f"{ours / 1e9:.2f} GB", other=f"{other / 1e9:.2f} GB", ratio=ours / other, most=most)
 
 
-PARTS = {"pilot": pilot_figures, "tally": tally_figures, "spark": spark_figures}
+PARTS = {"pilot": pilot_figures, "columns": column_figures, "tally": tally_figures, "spark": spark_figures}
 
 if __name__ == "__main__":
     main()

@@ -33,14 +33,14 @@ for site, people in {"north": 900, "south": 700, "east": 1400}.items():
 PYTHON
 
 # 1. The plan, which everybody may read.
-$dame plan --users 3000 --alpha 1 --sizes zipf:1.5:400 --bounds 0 600 --study screen-time-2026 --max-rounds 2 --no-compare \
+$dame plan --users 3000 --alpha 1 --sizes zipf:1.5:400 --bounds 0 600 --identity screen-time-2026 --max-rounds 2 --no-compare \
     --out plan.json > /dev/null
 
 round=1
 while :; do
     # 2. The next question, or the estimate when the rounds are over.
     $dame ask plan.json $(ls tally-*.json 2> /dev/null) --out step.json > estimate.txt
-    grep -q '"kind"' step.json || break
+    grep -q '"lens"' step.json || break
     mv step.json "question-$round.json"
 
     # 3. Each site answers for its users, and sends a file of reports.

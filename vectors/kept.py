@@ -17,11 +17,11 @@ from dame.device.answering import answer_with_coins
 from dame.device.assignment import slot_of
 from dame.device.questions import Question
 from dame.device.reports import Report
-from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.planning.plans import Plan
-from dame.protocols import next as next_step
 from dame.sizes import Sizes
+from dame.studies.codec import plan_to_json
+from dame.studies.plans import Plan
+from dame.studies.results import Result
+from dame.studies.running import next as next_step
 from dame.tally import Tally
 from vectors.coins import RecordedCoins
 
@@ -51,7 +51,7 @@ def documents(plan: Plan) -> dict[str, object]:
     """The documents of a study by their names: people answer in their slots, until there is an estimate."""
     written: dict[str, object] = {"plan": plan_to_json(plan)}
     history: list[Tally] = []
-    while not isinstance(step := next_step(plan, history), Estimate):
+    while not isinstance(step := next_step(plan, history), Result):
         number = len(history) + 1
         reports = reports_on(plan, step)
         history.append(tally_of(step, reports))
@@ -82,8 +82,8 @@ def tally_of(question: Question, reports: Sequence[Report]) -> Tally:
 def _records(plan: Plan, person: str) -> list[float]:
     """Hours of a day, around 9; with a habit of the person's own where users' means vary."""
     source = random.Random(f"{plan.study} {person}")
-    sizes = [int(bound) for bound in plan.brief.sizes.spec.split(":")[1:]]
-    own = source.gauss(0.0, 2.0) if plan.brief.users_vary else 0.0
+    sizes = [int(bound) for bound in plan.only.brief.sizes.spec.split(":")[1:]]
+    own = source.gauss(0.0, 2.0) if plan.only.brief.users_vary else 0.0
     return [round(source.gauss(9.0 + own, 4.0), 2) for _ in range(source.randint(*sizes))]
 
 

@@ -27,8 +27,8 @@ from dame.audit.runs import kinds
 from dame.checks import ALPHA_RANGE
 from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Windows
 from dame.estimates import Estimate
-from dame.protocols import PROTOCOLS, drive
-from dame.protocols import first as first_question
+from dame.protocols import PROTOCOLS, drive_one
+from dame.protocols import next as next_step
 from dame.protocols.adaptive.tuning import TUNING
 from dame.tally import Tally
 
@@ -101,10 +101,7 @@ def test_all_paths_through_four_rounds_are_walked():
 
 
 def test_outcomes_reach_the_end_of_a_study():
-    def answer(questions):
-        return [list(outcomes(question))[-1][1] for question in questions]
-
-    (outcome,) = drive(four_rounds(1.0), answer)
+    outcome = drive_one(four_rounds(1.0), lambda question: list(outcomes(question))[-1][1])
     assert isinstance(outcome.estimate, Estimate)
     assert math.isfinite(outcome.estimate.value)
 
@@ -113,7 +110,7 @@ def test_outcomes_reach_the_end_of_a_study():
 def test_a_study_under_between_user_variation_has_three_rounds(alpha):
     plan = varying(max(alpha, 0.01))
     assert len(plan.rounds) == 3
-    assert first_question(surveyed(alpha)).lens.bins > 8
+    assert next_step(surveyed(alpha), []).lens.bins > 8
 
 
 @pytest.mark.parametrize("alpha", [*ALPHAS, *ALPHA_RANGE])

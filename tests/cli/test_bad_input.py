@@ -143,7 +143,7 @@ def test_a_wrong_target_error_is_one_line(dame_call, target):
 
 @pytest.mark.parametrize("study", ["", "x" * 129, "two\nlines", "\x00"])
 def test_a_wrong_study_is_one_line(dame_call, study):
-    check_refusal(dame_call("", *line_of("plan"), "--study", study))
+    check_refusal(dame_call("", *line_of("plan"), "--identity", study))
 
 
 @pytest.mark.parametrize("content", ["", "0\n", "-1\n5\n", "1.5\n", "a\nb\nc\n", "nan\n", "1,2\n3,4,5\n"])

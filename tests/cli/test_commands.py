@@ -105,9 +105,11 @@ def test_plan_uses_the_default_protocol(dame_call):
 
 def test_plan_writes_the_same_object_to_a_file(dame_call, tmp_path):
     path = tmp_path / "plan.json"
-    call = dame_call(f"plan --users 1e3 {BRIEF} --protocol paper --bounds 0 10 --study sleep --json --out", str(path))
+    call = dame_call(
+        f"plan --users 1e3 {BRIEF} --protocol paper --bounds 0 10 --identity sleep --json --out", str(path)
+    )
     assert json.loads(path.read_text()) == call.document
-    assert call.document["bounds"] == [0, 10]
+    assert call.document["targets"][0]["bounds"] == [0, 10]
     assert call.document["study"] == "sleep"
     assert [file.name for file in tmp_path.iterdir()] == ["plan.json"], "no draft is left behind"
     plan = dame.plan_from_json(json.loads(path.read_text()))
@@ -307,7 +309,7 @@ def test_interrupting_a_command_leaves_no_traceback(dame_call, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dame.cli.simulate.run_simulation", interrupted)
+    monkeypatch.setattr("dame.cli.simulate.simulate_targets", interrupted)
     call = dame_call(f"simulate --users 50 {BRIEF} --data point:0.5 --protocol one-bit")
     assert call.code == 130
     assert call.out == ""

@@ -8,7 +8,7 @@ from dame.device.answering import answer_with_coins
 from dame.device.assignment import participant_hash, slot_of
 from dame.device.questions import Question
 from dame.device.reports import Report
-from dame.planning.plans import Plan
+from dame.studies.plans import Plan
 from dame.tally import Tally
 from tests.vectorised.keyed_oracle import UserCoins
 

@@ -7,10 +7,10 @@ from functools import cache
 from dame.device.channels import Bits, Channel, Choice, Laplace
 from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
 from dame.device.questions import Question
-from dame.planning.plans import Plan
 from dame.protocols import PROTOCOLS
-from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
+from dame.studies.plans import Plan
+from dame.studies.study import plan as make_plan
 
 ALPHA = 1.5
 

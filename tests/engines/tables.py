@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,11 +58,14 @@ def value(bounds: tuple[float, float]) -> Value:
     return Value(low=bounds[0], high=bounds[1])
 
 
-def plain(rows: Rows, bounds: tuple[float, float] = (-1.0, 1.0), study: str = "study") -> KeptTable:
+def plain(
+    rows: Rows, bounds: tuple[float, float] = (-1.0, 1.0), study: str = "study", keep_absent: bool = False
+) -> KeptTable:
     """The rows, reduced without any engine."""
     width = len(rows[0][0])
     columns = {f"key {place}": [key[place] for key, _ in rows] for place in range(width)}
-    return reduce_columns({**columns, "the value": [value for _, value in rows]}, layout(bounds, width, study))
+    how = replace(layout(bounds, width, study), keep_absent=keep_absent)
+    return reduce_columns({**columns, "the value": [value for _, value in rows]}, how)
 
 
 FULL, CLEAN, WITHIN = "full", "clean", "within"

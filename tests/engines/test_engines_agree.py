@@ -62,7 +62,7 @@ def split(folder: Path, parts: int) -> str:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_as_device_by_device(protocol: str) -> None:
     plan = plans(USERS, BOUNDS)[protocol]
-    (outcome,) = carry_out(plan, reduce_table(long_table(), layout(BOUNDS)), seed=4)
+    ((outcome,),) = carry_out(plan, reduce_table(long_table(), layout(BOUNDS)), seed=4)
     for tally in outcome.tallies:
         assert tally == tally_of(plan, tally.question, records(), seed=4)
     assert sum(outcome.estimate.users) == USERS
@@ -107,7 +107,7 @@ def reduced_rows(rows: list) -> ReducedTable | None:
 
 def test_without_a_seed_coins_are_fresh() -> None:
     plan, table = plans(USERS, BOUNDS)["duchi"], reduce_table(long_table(), layout(BOUNDS))
-    assert carry_out(plan, table)[0].tallies != carry_out(plan, table)[0].tallies
+    assert carry_out(plan, table)[0][0].tallies != carry_out(plan, table)[0][0].tallies
 
 
 def test_repetitions(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_repetitions(tmp_path: Path) -> None:
     outcomes = carry_out(plan, table, seed=1, repetitions=5, progress=seen.append)
     assert seen == [1, 2]
     assert outcomes[0] == carry_out(plan, table, seed=1)[0]
-    assert len({one.tallies for one in outcomes}) == 5
-    assert all(sum(one.estimate.users) == USERS for one in outcomes)
+    assert len({one.tallies for (one,) in outcomes}) == 5
+    assert all(sum(one.estimate.users) == USERS for (one,) in outcomes)
 
 
 class TestSpark:
@@ -169,7 +169,7 @@ class TestSpark:
 
     def test_without_a_seed(self, spark: SparkSession) -> None:
         plan, cluster = plans(USERS, BOUNDS)["duchi"], self.table(spark.createDataFrame(long_table()))
-        first, second = carry_out(plan, cluster)[0], carry_out(plan, cluster)[0]
+        first, second = carry_out(plan, cluster)[0][0], carry_out(plan, cluster)[0][0]
         assert first.tallies != second.tallies
         assert first.estimate.users == (USERS,)
         cluster.close()

@@ -14,9 +14,9 @@ import pytest
 
 from dame.engines.keys import Key
 from dame.engines.study import carry_out
-from dame.planning.plans import Plan
-from dame.protocols import plan as make_plan
 from dame.sizes import Sizes
+from dame.studies.plans import Plan
+from dame.studies.study import plan as make_plan
 from tests.engines.calls import Call, document, refusal
 from tests.engines.tables import Rows, arrow, plain
 
@@ -88,7 +88,7 @@ def the_plan(study: str = "seed-11") -> Plan:
 def test_pilots(call: Call, tmp_path: Path, kind: str, files: str) -> None:
     rows = rows_of(kind)
     oracle = plain(rows, BOUNDS, "seed-11")
-    right = carry_out(the_plan(), oracle, seed=11)[0]
+    ((right,),) = carry_out(the_plan(), oracle, seed=11)
     found = document(call, "pilot", write(tmp_path, files, rows), *columns_of(kind), *SETTINGS)
     assert [round_["tally"] for round_ in found["rounds"]] == [tally.to_json() for tally in right.tallies]
     assert found["estimate"] == right.estimate.value
@@ -101,9 +101,10 @@ def test_pilots(call: Call, tmp_path: Path, kind: str, files: str) -> None:
 def test_answers(call: Call, tmp_path: Path, kind: str, files: str) -> None:
     """The reports that a site writes are those of the plain engine, and what it leaves out is counted."""
     rows, question, reports = rows_of(kind), tmp_path / "question.txt", tmp_path / "reports.pq"
-    oracle = plain(rows, BOUNDS, "files")
-    right = carry_out(the_plan("files"), oracle, seed=11)[0].tallies[0]
-    words = ["--users", USERS, *SETTINGS[:-2], "--study", "files", "--no-compare", "--out", tmp_path / "plan.txt"]
+    oracle = plain(rows, BOUNDS, "files", keep_absent=True)
+    ((outcome,),) = carry_out(the_plan("files"), oracle, seed=11)
+    right = outcome.tallies[0]
+    words = ["--users", USERS, *SETTINGS[:-2], "--identity", "files", "--no-compare", "--out", tmp_path / "plan.txt"]
     assert call("plan", *words)[0] == 0
     assert call("ask", tmp_path / "plan.txt", "--out", question)[0] == 0
     words = [question, write(tmp_path, files, rows), *columns_of(kind), "--plan", tmp_path / "plan.txt", "--seed", 11]

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import dame
-from dame.planning.codec import plan_to_json
 from tests.engines.calls import COLUMNS, Call, document, refusal
 
 PILOT_KEYS = {
@@ -62,7 +61,7 @@ class TestPilot:
         words = ["pilot", table, *COLUMNS, "--bounds", -2, 8, "--alpha", 1, "--protocol", "one-bit", "--repetitions", 3]
         code, out, err = call(*words)
         assert code == 0
-        for word in ("5,991 records of 300 users", "true mean", "RMSE", "95 % interval"):
+        for word in ("5,991 records of 300 users", "truth", "RMSE", "95 % interval"):
             assert word in out
         for note in ("sizes from the table", "clipped", "6 records without a value", "3 records without a user"):
             assert note in err
@@ -87,12 +86,12 @@ class TestPilot:
     def test_a_given_plan(self, call: Call, table: Path, tmp_path: Path) -> None:
         plan = dame.plan(users=500, alpha=1.0, sizes=dame.Sizes.parse("poisson:20"), protocol="paper", bounds=(-2, 8))
         path = tmp_path / "plan.json"
-        path.write_text(json.dumps(plan_to_json(plan)))
+        path.write_text(json.dumps(dame.plan_to_json(plan)))
         code, out, err = call("pilot", table, *COLUMNS, "--plan", path, "--json")
         assert code == 0
         assert json.loads(out)["study"] == plan.study
         assert "made for 500 users, the table has 300" in err
-        for extra in (["--alpha", 1], ["--bounds", -2, 8], ["--study", "s"]):
+        for extra in (["--alpha", 1], ["--bounds", -2, 8], ["--identity", "s"]):
             assert "absent beside --plan" in refusal(call, "pilot", table, *COLUMNS, "--plan", path, *extra)
 
     def test_other_sources(self, call: Call, table: Path, tmp_path: Path) -> None:
@@ -142,7 +141,9 @@ class TestPilot:
         assert complaint in refusal(call, "pilot", table, *kept, *replaced)
 
     def test_missing_options(self, call: Call, table: Path) -> None:
-        assert "bounds must be" in refusal(call, "pilot", table, *COLUMNS, "--alpha", 1)
+        assert "targets must be given, with --target, with --bounds, or in a study file" in refusal(
+            call, "pilot", table, *COLUMNS, "--alpha", 1
+        )
         assert "alpha must be" in refusal(call, "pilot", table, *COLUMNS, "--bounds", 0, 1)
         assert "No files found" in refusal(call, "pilot", "none.csv", *COLUMNS, "--bounds", 0, 1, "--alpha", 1)
 

@@ -55,7 +55,7 @@ def test_any_holder_gives_one_estimate(records: pa.Table, tmp_path: Path) -> Non
     estimates = []
     for source in sources:
         population = dame.Population.table(source, **LAYOUT, study="one")
-        estimates.append(dame.run(plan_for(population), population, seed=2))
+        estimates.append(dame.run(plan_for(population), population, seed=2).only)
     assert len(set(estimates)) == 1
 
 
@@ -76,10 +76,11 @@ def test_one_look_at_the_records(records: pa.Table) -> None:
     dame.run(plan_for(population), population)
     assert population.reduced is table
     other = plan_for(population, "another study")
-    estimate = dame.run(other, population, seed=1)
+    result = dame.run(other, population, seed=1)
     assert population.reduced is not table
     assert population.study == "another study"
-    assert estimate == carry_out(other, population.reduced, seed=1)[0].estimate
+    ((outcome,),) = carry_out(other, population.reduced, seed=1)
+    assert result.only == outcome.estimate
 
 
 def test_secure_without_a_seed(records: pa.Table) -> None:

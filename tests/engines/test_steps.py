@@ -13,11 +13,12 @@ import pytest
 import dame
 from dame.device.questions import Question
 from dame.device.statistics import Value
-from dame.engines.answers import EVERYBODY, Addressed
-from dame.engines.steps import added_notes, step_after, tally_from
+from dame.engines.answers import Addressed
+from dame.engines.steps import added_notes, step_after, tallies_from, tallies_to_json
 from dame.engines.study import carry_out
 from dame.errors import InvalidInput, Mismatch
-from dame.estimates import Estimate
+from dame.protocols import EVERYBODY, protocol_named
+from dame.studies.results import Result
 from tests.engines.other_constants import asked_otherwise
 from tests.engines.questions import plans
 from tests.engines.test_answers import many
@@ -30,14 +31,15 @@ def as_it_is(question: Question) -> Question:
     return question
 
 
-def documents(protocol: str, sites: int, ask: Ask = as_it_is) -> tuple[dame.Plan, list[dict], Estimate]:
-    """The tallies of a whole study at several sites, and the estimate."""
+def documents(protocol: str, sites: int, ask: Ask = as_it_is) -> tuple[dame.Plan, list[dict], Result]:
+    """The tallies of a whole study at several sites, and the result."""
     plan, crowd = plans(900)[protocol], many(900)
     parts = [crowd.chosen(np.arange(900) % sites == site) for site in range(sites)]
     listed: list[dict] = []
     step = step_after(plan, listed)
-    while not isinstance(step, Estimate):
-        addressed = Addressed.in_slot(plan, ask(step), seed=3)
+    while not isinstance(step, Result):
+        (question,) = step
+        addressed = Addressed.in_slot(plan, ask(question), seed=3)
         listed += [json.loads(json.dumps(addressed.tallies(part)[EVERYBODY].to_json())) for part in parts]
         step = step_after(plan, listed)
     return plan, listed, step
@@ -56,7 +58,7 @@ def test_sites_and_orders_do_not_matter(protocol: str) -> None:
 
 def test_first_question() -> None:
     plan = plans(900)["paper"]
-    assert step_after(plan, []) == dame.first(plan)
+    assert step_after(plan, []) == (dame.first(plan),)
 
 
 class TestWhatDoesNotBelong:
@@ -108,18 +110,18 @@ class TestOtherConstants:
     def test_a_study_that_began_under_others_finishes(self, protocol: str, rounds: int) -> None:
         """Its first rounds ran under other constants; today's go on from there, and find the mean."""
         plan, listed, estimate = documents(protocol, 2, _first(rounds))
-        asked = [tally_from(document).question for document in listed[::2]]
-        assert [question.round for question in asked] == list(range(len(plan.rounds)))
+        asked = [tallies_from(document)[EVERYBODY].question for document in listed[::2]]
+        assert [question.round for question in asked] == list(range(len(plan.slots)))
         assert asked[0] != dame.first(plan)
         _, _, undisturbed = documents(protocol, 1)
-        width = undisturbed.interval[1] - undisturbed.interval[0]
-        assert abs(estimate.value - undisturbed.value) < width
-        assert estimate.interval[0] <= many(900).of(Value())[1].mean() <= estimate.interval[1]
+        (low, high), found = undisturbed.only.interval, estimate.only
+        assert abs(found.value - undisturbed.only.value) < high - low
+        assert found.interval[0] <= many(900).of(Value())[1].mean() <= found.interval[1]
 
     def test_no_earlier_question_is_worked_out_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         plan, listed, estimate = documents("adaptive", 1)
         seen: list[int] = []
-        protocol = dame.protocols.protocol_named("adaptive")
+        protocol = protocol_named("adaptive")
         ask = type(protocol).question
         monkeypatch.setattr(
             type(protocol), "question", lambda self, *given: seen.append(len(given[1])) or ask(self, *given)
@@ -147,15 +149,28 @@ def test_notes() -> None:
             added_notes([wrong])
 
 
-def test_tally_from() -> None:
+def test_tallies_from() -> None:
     plan, listed, _ = documents("duchi", 1)
-    assert tally_from({**listed[0], "files": 1}).to_json() == listed[0]
+    assert tallies_from({**listed[0], "files": 1})[EVERYBODY].to_json() == listed[0]
     assert listed[0]["question"] == dame.first(plan).to_json()
     for wrong in ({**listed[0], "strange": 1}, []):
         with pytest.raises(InvalidInput):
-            tally_from(wrong)
-    (outcome,) = carry_out(plan, _Everybody(), seed=3)
+            tallies_from(wrong)
+    ((outcome,),) = carry_out(plan, _Everybody(), seed=3)
     assert outcome.tallies[0].to_json() == listed[0]
+
+
+def test_tallies_by_group() -> None:
+    question = dame.first(plans(900)["duchi"])
+    by_site = {"a": Addressed(question=question, seed=1), "b": Addressed(question=question, seed=2)}
+    tallies = {name: addressed.tallies(many(50))[EVERYBODY] for name, addressed in by_site.items()}
+    document = json.loads(json.dumps(tallies_to_json(tallies)))
+    assert tallies_from(document) == tallies
+    assert document["reports"] == [100]
+    part = document["groups"]["a"]
+    for groups in ({}, [], {"a": part}, {"a": part, "b": None}, {"a": part, "b": {**part, "more": 1}}, {"": part}):
+        with pytest.raises(InvalidInput):
+            tallies_from({**document, "groups": groups})
 
 
 class _Everybody:

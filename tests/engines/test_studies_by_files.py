@@ -88,7 +88,7 @@ def test_a_study_that_began_under_other_constants_finishes(
     frame = pq.read_table(table).to_pandas().dropna()
     truth = frame.what.clip(-2, 8).groupby(frame.who).mean().mean()
     assert abs(document_["estimate"] - truth) < 5 * document_["standard_error"]
-    assert sum(document_["users"]) == 300
+    assert document_["users"] == sum(document_["reports"]) == 300
 
 
 class TestFiles:
@@ -130,12 +130,12 @@ class TestFiles:
         assert call("ask", study.plan, tmp_path / "tally.json", "--json")[0] == 0
 
     def test_other_questions(self, call: Call, table: Path, tmp_path: Path) -> None:
-        study = Study(call, tmp_path, "--protocol", "paper", "--study", "one")
+        study = Study(call, tmp_path, "--protocol", "paper", "--identity", "one")
         question = study.ask()
         reports = study.answer(question, table)
         folder = tmp_path / "other"
         folder.mkdir()
-        other = Study(call, folder, "--protocol", "paper", "--study", "two")
+        other = Study(call, folder, "--protocol", "paper", "--identity", "two")
         wrong = other.ask()
         assert "question" in refusal(call, "tally", wrong, reports)
         assert "does not belong" in refusal(

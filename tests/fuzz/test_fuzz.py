@@ -20,9 +20,8 @@ from dame.device.questions import question_from_json, question_id
 from dame.device.reports import Report, report_bytes
 from dame.errors import DameError, InvalidInput, Mismatch, RejectedReport
 from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.protocols import plan_from_json
 from dame.sizes import Sizes
+from dame.studies.codec import plan_from_json, plan_to_json
 from dame.tally import Tally
 from dame.vectorised.reports import report_totals
 from tests.device.strategies import json_values, questions
@@ -78,8 +77,8 @@ def fuzz_plan(document):
     if plan is None:
         return
     assert plan_from_json(through_text(plan_to_json(plan))) == plan
-    question = read(dame.first, plan)
-    assert question is None or question.alpha == plan.alpha
+    questions = read(dame.questions, plan)
+    assert questions is None or all(question.alpha == plan.alpha for question in questions)
 
 
 def fuzz_report(question, encoded):
@@ -291,4 +290,10 @@ def test_a_plan_names_no_file(tmp_path):
     assert Sizes.parse(f"counts:{counts}").smallest == 3
     for text in (f"counts:{counts}", "counts:/nonexistent"):
         with pytest.raises(InvalidInput, match="not the name of a file"):
-            plan_from_json(PLANS[0] | {"sizes": text})
+            plan_from_json(_with_sizes(PLANS[0], text))
+
+
+def _with_sizes(document, text):
+    spoilt = json.loads(json.dumps(document))
+    spoilt["targets"][0]["machines"][0]["sizes"] = text
+    return spoilt

@@ -86,7 +86,7 @@ def test_a_bad_table_is_refused(document):
 def test_a_number_is_compared_with_however_it_is_written():
     given = [{"kind": "share", "column": "x", "is": value} for value in (1, "1")]
     assert target_from_json(given[0]) == target_from_json(given[1]) == dame.share("x", is_=1)
-    assert target_from_json({"kind": "share", "column": "x", "is": True}).than == "true"
+    assert target_from_json({"kind": "share", "column": "x", "is": True}) == dame.share("x", is_="1")
 
 
 # --- names

@@ -15,10 +15,11 @@ from dame.device.questions import Question, question_from_json
 from dame.device.reports import Report
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate
-from dame.planning.codec import plan_to_json
-from dame.planning.plans import Plan
-from dame.protocols import PROTOCOLS, plan_from_json
-from dame.protocols import next as next_step
+from dame.protocols import PROTOCOLS
+from dame.studies.codec import plan_from_json, plan_to_json
+from dame.studies.plans import Plan
+from dame.studies.results import Result
+from dame.studies.running import next as next_step
 from dame.tally import Tally
 from vectors.kept import FOLDER, documents, reports_on, tally_of
 
@@ -50,7 +51,7 @@ def history_of(name: str) -> list[Tally]:
 
 
 def test_there_is_a_study_of_every_version_of_every_protocol():
-    kept = {(plan_of(name).protocol, plan_of(name).protocol_version) for name in NAMES}
+    kept = {(plan_of(name).only.protocol, plan_of(name).only.protocol_version) for name in NAMES}
     assert kept == {(name, version) for name, protocol in PROTOCOLS.items() for version in protocol.versions}
 
 
@@ -65,7 +66,7 @@ def test_plans_and_questions_are_read_and_written_again(name):
     assert plan_to_json(plan_of(name)) == stored(name)["plan"]
     questions = numbered(name, "question")
     assert [question_from_json(document).to_json() for document in questions] == questions
-    assert len(questions) == len(plan_of(name).rounds)
+    assert len(questions) == len(plan_of(name).slots)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,7 +81,8 @@ def test_reports_are_decoded_and_have_the_tallies_that_are_kept(name):
 
 
 def test_a_plan_of_a_version_that_is_not_known_is_refused_in_one_sentence():
-    document = stored("paper-1")["plan"] | {"protocol_version": 99}
+    document = json.loads(json.dumps(stored("paper-1")["plan"]))
+    document["targets"][0]["machines"][0]["protocol_version"] = 99
     sentence = r"^protocol_version must be one that this release knows of paper: 1, not 99$"
     with pytest.raises(InvalidInput, match=sentence):
         plan_from_json(document)
@@ -101,9 +103,9 @@ def test_after_each_round_there_is_a_next_step(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_estimate_is_the_one_that_is_kept(name):
     """Another version may read the same answers better: then it says here by how much."""
-    estimate, kept = next_step(plan_of(name), history_of(name)), stored(name)["result"]
-    assert isinstance(estimate, Estimate)
-    found = estimate.to_json()
+    result, kept = next_step(plan_of(name), history_of(name)), stored(name)["result"]
+    assert isinstance(result, Result)
+    found = result.to_json()
     assert found.keys() == kept.keys()
     for key in ("estimate", "standard_error", "interval"):
         assert found[key] == pytest.approx(kept[key], rel=CLOSE, abs=CLOSE)
@@ -116,16 +118,16 @@ def test_a_study_is_finished_from_any_round(name):
     kept = stored(name)["result"]
     for done in range(len(history)):
         estimate = finished(plan, history[:done])
-        assert estimate.users == tuple(kept["users"])
+        assert estimate.users == tuple(kept["reports"])
         # The other rounds have other coins at most.
         assert abs(estimate.value - kept["estimate"]) < 6 * math.hypot(estimate.standard_error, kept["standard_error"])
 
 
 def finished(plan: Plan, history: list[Tally]) -> Estimate:
     """The estimate after the rounds that are left, asked as this release asks them."""
-    while not isinstance(step := next_step(plan, history), Estimate):
+    while not isinstance(step := next_step(plan, history), Result):
         history = [*history, tally_of(step, reports_on(plan, step))]
-    return step
+    return step.only
 
 
 # --- questions that this release would not ask
@@ -160,7 +162,7 @@ def _windows(lens: Windows, asked: Question) -> Question:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_whose_questions_had_other_constants_is_finished(name):
     plan, kept = plan_of(name), stored(name)["result"]
-    for asked_by_others in range(1, len(plan.rounds) + 1):
+    for asked_by_others in range(1, len(plan.slots) + 1):
         history: list[Tally] = []
         while len(history) < asked_by_others:
             ours = next_step(plan, history)
@@ -169,16 +171,17 @@ def test_a_study_whose_questions_had_other_constants_is_finished(name):
             assert other.lens != ours.lens
             history.append(tally_of(other, reports_on(plan, other)))
         estimate = finished(plan, history)
-        assert estimate.users == tuple(kept["users"])
+        assert estimate.users == tuple(kept["reports"])
         assert abs(estimate.value - kept["estimate"]) < 6 * math.hypot(estimate.standard_error, kept["standard_error"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_questions_of_another_study_are_not_taken_for_those_of_the_plan(name):
     plan, first = plan_of(name), history_of(name)[0].question
-    others = [replace(first, study="another"), replace(first, target="another"), replace(first, round=1)]
-    for other in others:
-        with pytest.raises(Mismatch, match="tally 1 does not belong to round 1"):
+    others = {"tally 1 does not belong": {"study": "another"}, "no round of this plan": {"target": "another"}}
+    for says, change in others.items():
+        other = replace(first, **change)
+        with pytest.raises(Mismatch, match=says):
             next_step(plan, [Tally.zero(other)])
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dame.cli import documents, options, output, tables
+from dame.cli import asked, documents, options, output, tables
 from dame.device.questions import Question, question_id
 from dame.engines.answers import Addressed
 from dame.engines.layout import Layout
@@ -20,7 +20,8 @@ def answer(
     question: Annotated[Path, typer.Argument(metavar="QUESTION.JSON", help="The question of this round.")],
     table: tables.Table,
     user: tables.UserColumns,
-    value: tables.ValueColumn,
+    value: tables.ValueColumn = "",
+    group: asked.Group = None,
     plan: Annotated[
         Path | None,
         typer.Option("--plan", metavar="PLAN.JSON", help="Only those users answer whose round in this plan it is."),
@@ -44,7 +45,9 @@ def answer(
     addressed = _addressed(documents.read_question(question), plan, options.seed_number(seed))
     limit = None if memory_limit is None else memory_bytes(memory_limit)
     with output.progress_of("reading records, %", 100) as progress:
-        reduced = reduce_table(table, _layout(addressed.question, user, value), memory_limit=limit, progress=progress)
+        reduced = reduce_table(
+            table, _layout(addressed.question, user, value, group), memory_limit=limit, progress=progress
+        )
     written = write_reports(out, addressed, reduced.people)
     survey = reduced.survey().of(addressed.question.statistic)
     document = {
@@ -71,5 +74,13 @@ def _addressed(question: Question, plan: Path | None, seed: int | None) -> Addre
     return Addressed(question=question, seed=seed)
 
 
-def _layout(question: Question, user: list[str], value: str) -> Layout:
-    return Layout(user=tuple(user), statistics=(question.statistic,), value=value, study=question.study)
+def _layout(question: Question, user: list[str], value: str, group: str | None) -> Layout:
+    """Everybody answers, whether or not she has records that count: that must not show."""
+    return Layout(
+        user=tuple(user),
+        statistics=(question.statistic,),
+        value=value,
+        study=question.study,
+        group=group,
+        keep_absent=True,
+    )

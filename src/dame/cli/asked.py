@@ -45,7 +45,6 @@ def study_fields(
     *,
     targets: Sequence[str] | None,
     bounds: tuple[str, str] | None,
-    value: str = "",
     **given: object,
 ) -> dict[str, Any]:
     """The fields of a `Study`: those of a study file, with what was given on the command line in their place.
@@ -59,7 +58,7 @@ def study_fields(
             raise InvalidInput("bounds", " ".join(bounds), "absent beside --target, which has its own")
         fields["targets"] = [target_from_text(text) for text in targets]
     elif bounds is not None:
-        fields["targets"] = [Mean(column=value, bounds=options.bounds_pair(bounds))]
+        fields["targets"] = [Mean(column="", bounds=options.bounds_pair(bounds))]
     return fields
 
 
@@ -98,5 +97,5 @@ def require(fields: Mapping[str, object], *names: str) -> None:
     """Refuses fields without these."""
     for name in names:
         if name not in fields:
-            where = "--target" if name == "targets" else f"--{name}"
-            raise InvalidInput(name, None, f"given, with {where} or in a study file")
+            where = "with --target, with --bounds," if name == "targets" else f"with --{name}"
+            raise InvalidInput(name, None, f"given, {where} or in a study file")

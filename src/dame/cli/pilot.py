@@ -96,9 +96,7 @@ def pilot(
         layout, plan_for = _layout_of_plan(fixed, user, value), lambda _: fixed
     else:
         name = identity or (secrets.token_hex(16) if coins is None else f"seed-{coins}")
-        fields = asked.study_fields(
-            study, targets=target, bounds=bounds, value=value or "", alpha=asked.alpha_number(alpha), **given
-        )
+        fields = asked.study_fields(study, targets=target, bounds=bounds, alpha=asked.alpha_number(alpha), **given)
         layout, plan_for = _planner({"study": name, "between_sd": LEARN, **fields}, user, value, sizes)
     draw = None if plot is None else _artist(plot)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)

@@ -107,12 +107,16 @@ def _document(plan: Plan, found: dict[str, Simulation]) -> dict[str, object]:
             "kind": planned.target.kind,
             "users": planned.users,
             "predicted_rmse": planned.predicted_rmse,
-            **dataclasses.asdict(found[planned.target.name]),
+            **{name: value for name, value in _figures(found[planned.target.name]).items() if name != "seconds"},
         }
         for planned in plan.targets
     ]
-    alone = dataclasses.asdict(next(iter(found.values()))) if len(found) == 1 else {}
+    alone = _figures(next(iter(found.values()))) if len(found) == 1 else {}
     return {"protocol": plan.machines[0].protocol, "users": plan.users, **alone, "targets": each}
+
+
+def _figures(simulation: Simulation) -> dict[str, object]:
+    return dataclasses.asdict(simulation)
 
 
 def _show(protocol: str, result: Simulation) -> None:

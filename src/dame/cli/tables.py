@@ -26,7 +26,9 @@ UserColumns = Annotated[
         "--user", metavar="COL", help="Column with the user's key; give it several times for several columns."
     ),
 ]
-ValueColumn = Annotated[str, typer.Option("--value", metavar="COL", help="Column with the values.")]
+ValueColumn = Annotated[
+    str, typer.Option("--value", metavar="COL", help="Column with the values, where the question names none.")
+]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="E", help="**duckdb** on this machine, or **spark** on a cluster.")
 ]

@@ -12,7 +12,7 @@ from dame.cli import documents, options, output, tables
 from dame.device.questions import Question
 from dame.engines.report_tallies import Counted, tally_files
 from dame.engines.steps import added_notes, tallies_from, tallies_to_json
-from dame.protocols import EVERYBODY, ByGroup
+from dame.protocols import ByGroup
 from dame.tally import Tally, merged
 
 
@@ -55,7 +55,7 @@ def _counted(
     counted = _count(question, paths, engine)
     if not skip_bad:
         counted.check()
-    return {EVERYBODY: counted.tally}, {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
+    return counted.of(question), {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
 
 
 def _count(question: Question, paths: Sequence[Path], engine: tables.Engine) -> Counted:

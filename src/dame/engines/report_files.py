@@ -1,16 +1,18 @@
 """Reports of an edge site as a Parquet file: a random report id and the bytes of a report, in the order of the ids.
 
-Neither the rows nor their order say who sent what: ids are drawn afresh for every file. The file names its question in
-its metadata, and every report does so again in its first bytes, so files may be put together or taken apart.
+Neither the rows nor their order say who sent what: ids are drawn afresh for every file. Where people have public
+groups, a third column names each one's. The file names its question in its metadata, and every report does so again in its
+first bytes, so files may be put together or taken apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dame.device.questions import Question, question_id
 from dame.device.reports import report_bytes
@@ -30,6 +32,8 @@ ROWS_IN_GROUP = 2**20
 BYTES_IN_GROUP = 2**27
 QUESTION_KEY = b"dame.question"
 COINS_KEY = b"dame.coins"
+GROUP = "group"
+"""The column with the names of groups."""
 
 
 def write_reports(path: Path, addressed: Addressed, people: Iterable[People]) -> int:
@@ -40,10 +44,10 @@ def write_reports(path: Path, addressed: Addressed, people: Iterable[People]) ->
     if path.exists():
         raise InvalidInput("out", str(path), "a file that does not exist yet: a second answer would spend α again")
     arrow()  # complain before the work, not after it
-    ids, reports = _all_reports(addressed, people)
+    rows = _all_reports(addressed, people)
     with drafted(path) as draft:
-        _write(draft, addressed, ids, reports)
-    return len(reports)
+        _write(draft, addressed, rows)
+    return len(rows.reports)
 
 
 def write_encoded(path: Path, question: Question, reports: Bytes) -> None:
@@ -52,16 +56,33 @@ def write_encoded(path: Path, question: Question, reports: Bytes) -> None:
     ids = SecureWords().take(2 * len(reports)).reshape(-1, 2)
     order = np.argsort(ids[:, 0])
     with drafted(path) as draft:
-        _write(draft, Addressed(question=question), ids[order], reports[order])
+        _write(draft, Addressed(question=question), _Rows(ids[order], reports[order], None))
 
 
-def _all_reports(addressed: Addressed, parts: Iterable[People]) -> tuple[WordArray, Bytes]:
-    """The ids, as pairs of words, and the reports, in the order of the ids."""
-    made = [(_ids(addressed, people), reports) for part in parts for people, reports in addressed.reports(part)]
-    ids = np.concatenate([np.empty((0, 2), np.uint64), *(ids for ids, _ in made)])
-    reports = np.concatenate([np.empty((0, report_bytes(addressed.question)), np.uint8), *(rows for _, rows in made)])
+class _Rows(NamedTuple):
+    """Rows of a file: ids as pairs of words, reports, and the names of groups, where people have any."""
+
+    ids: WordArray
+    reports: Bytes
+    groups: NDArray[np.str_] | None
+
+
+def _all_reports(addressed: Addressed, parts: Iterable[People]) -> _Rows:
+    """The rows, in the order of the ids."""
+    made = [
+        _Rows(_ids(addressed, people), reports, _groups(people))
+        for part in parts
+        for people, reports in addressed.reports(part)
+    ]
+    ids = np.concatenate([np.empty((0, 2), np.uint64), *(rows.ids for rows in made)])
+    reports = np.concatenate([np.empty((0, report_bytes(addressed.question)), np.uint8), *(r.reports for r in made)])
+    named = [rows.groups for rows in made if rows.groups is not None]
     order = np.argsort(ids[:, 0])
-    return ids[order], reports[order]
+    return _Rows(ids[order], reports[order], np.concatenate(named)[order] if named else None)
+
+
+def _groups(people: People) -> NDArray[np.str_] | None:
+    return None if people.codes is None else np.array(people.groups, np.str_)[people.codes]
 
 
 def _ids(addressed: Addressed, people: People) -> WordArray:
@@ -72,25 +93,29 @@ def _ids(addressed: Addressed, people: People) -> WordArray:
     return Lanes(keys, people.hashes).words(0, 2)
 
 
-def _write(path: Path, addressed: Addressed, ids: WordArray, reports: Bytes) -> None:
+def _write(path: Path, addressed: Addressed, rows: _Rows) -> None:
     pa, parquet = arrow()
-    schema = report_schema(addressed.question, seeded=addressed.seed is not None)
+    ids, reports, groups = rows
+    schema = report_schema(addressed.question, seeded=addressed.seed is not None, grouped=groups is not None)
     # Random bytes neither repeat nor shrink.
     settings = {"compression": "NONE", "use_dictionary": False, "write_page_checksum": True, "write_statistics": False}
     step = min(ROWS_IN_GROUP, max(BYTES_IN_GROUP // reports.shape[1], 1))
     with parquet.ParquetWriter(path, schema, **settings) as writer:
         for start in range(0, len(reports), step):
-            rows = slice(start, start + step)
-            columns = [_binary(ids[rows].astype(">u8").view(np.uint8)), _binary(reports[rows])]
+            some = slice(start, start + step)
+            columns = [_binary(ids[some].astype(">u8").view(np.uint8)), _binary(reports[some])]
+            if groups is not None:
+                columns.append(pa.array(groups[some].tolist(), pa.string()))
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
 
 
-def report_schema(question: Question, *, seeded: bool) -> pa.Schema:
+def report_schema(question: Question, *, seeded: bool, grouped: bool = False) -> pa.Schema:
     """The columns of a file of reports, and what its metadata say."""
     pa, _ = arrow()
     fields = [
         pa.field("report_id", pa.binary(ID_BYTES), nullable=False),
         pa.field("report", pa.binary(report_bytes(question)), nullable=False),
+        *([pa.field(GROUP, pa.string(), nullable=False)] if grouped else []),
     ]
     coins = b"seeded: for tests, these reports protect nobody" if seeded else b"secure"
     return pa.schema(fields, metadata={QUESTION_KEY: question_id(question).encode(), COINS_KEY: coins})

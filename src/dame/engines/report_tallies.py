@@ -14,32 +14,47 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dame.device.questions import TAG_BYTES, Question, question_id, question_tag
 from dame.device.reports import Report, report_bytes
+from dame.engines.answers import join_tallies
 from dame.engines.duplicates import Dropped, duplicate_rows
-from dame.engines.report_files import ID_BYTES, QUESTION_KEY, arrow
+from dame.engines.report_files import GROUP, ID_BYTES, QUESTION_KEY, arrow
 from dame.errors import InvalidInput, RejectedReport
+from dame.protocols import EVERYBODY, ByGroup
 from dame.tally import Tally
 from dame.vectorised.reports import report_totals
 from dame.vectorised.unary import Bytes
 
+Groups = NDArray[np.str_]
 BYTES_AT_ONCE = 2**20
 """Bytes of reports that are counted together: they stay in a processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The tally of the good reports, and how many were refused for each reason."""
+    """The tally of the good reports of each group, and how many were refused for each reason.
 
-    tally: Tally
+    Where reports name no groups, all of them are those of EVERYBODY.
+    """
+
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rejected", {reason: count for reason, count in self.rejected.items() if count})
 
     def __add__(self, other: Counted) -> Counted:
-        return Counted(tally=self.tally.merge(other.tally), rejected=Counter(self.rejected) + Counter(other.rejected))
+        tallies = dict(self.tallies)
+        join_tallies(tallies, other.tallies)
+        return Counted(tallies=tallies, rejected=Counter(self.rejected) + Counter(other.rejected))
+
+    def of(self, question: Question) -> ByGroup:
+        """The tallies, which are none of some groups and none of others; that of nobody where there is no report."""
+        if EVERYBODY in self.tallies and len(self.tallies) > 1:
+            raise InvalidInput("reports", "some with a group and some without", "all with a group, or all without")
+        return self.tallies or {EVERYBODY: Tally.zero(question)}
 
     def check(self) -> Counted:
         """This count, if nothing was refused."""
@@ -60,26 +75,35 @@ def tally_files(question: Question, paths: Sequence[Path]) -> Counted:
             # A file counts as a whole or not at all, and another file may hold the ids that this one held too.
             left.remove(found.path)
             unreadable += 1
-    return counted + Counted(tally=Tally.zero(question), rejected={"unreadable": unreadable})
+    return counted + Counted(rejected={"unreadable": unreadable})
 
 
-def count_rows(question: Question, rows: Bytes) -> Counted:
+def count_rows(question: Question, rows: Bytes, groups: Groups | None = None) -> Counted:
     """The tally of encoded reports, one a row, without those that no device could have sent."""
-    step = max(BYTES_AT_ONCE // report_bytes(question), 1)
-    counted = Counted(tally=Tally.zero(question))
-    for start in range(0, len(rows), step):
-        counted += _count_block(question, rows[start : start + step])
+    if groups is None:
+        return _count_group(question, rows, EVERYBODY)
+    counted = Counted()
+    for name in np.unique(groups):
+        counted += _count_group(question, rows[groups == name], str(name))
     return counted
 
 
-def _count_block(question: Question, rows: Bytes) -> Counted:
+def _count_group(question: Question, rows: Bytes, group: str) -> Counted:
+    step = max(BYTES_AT_ONCE // report_bytes(question), 1)
+    counted = Counted()
+    for start in range(0, len(rows), step):
+        counted += _count_block(question, rows[start : start + step], group)
+    return counted
+
+
+def _count_block(question: Question, rows: Bytes, group: str) -> Counted:
     try:
-        return Counted(tally=Tally.of(question, report_totals(question, rows)))
+        return Counted(tallies={group: Tally.of(question, report_totals(question, rows))})
     except RejectedReport:
-        return _count_each(question, rows)
+        return _count_each(question, rows, group)
 
 
-def _count_each(question: Question, rows: Bytes) -> Counted:
+def _count_each(question: Question, rows: Bytes, group: str) -> Counted:
     answering = (rows[:, :TAG_BYTES] == np.frombuffer(question_tag(question), dtype=np.uint8)).all(axis=1)
     tally, rejected = Tally.zero(question), Counter(question=int(np.count_nonzero(~answering)))
     for row in rows[answering]:
@@ -87,7 +111,7 @@ def _count_each(question: Question, rows: Bytes) -> Counted:
             tally = tally.add(Report.decode(question, row.tobytes()))
         except RejectedReport as refusal:
             rejected[refusal.reason] += 1
-    return Counted(tally=tally, rejected=+rejected)
+    return Counted(tallies={group: tally}, rejected=+rejected)
 
 
 class ReportFile:
@@ -118,12 +142,20 @@ class ReportFile:
 
     def count(self, dropped: Dropped) -> Counted:
         """The tally of the reports without those in some rows."""
-        counted, start = Counted(tally=Tally.zero(self.question), rejected={"duplicate": len(dropped)}), 0
-        for rows in self.reports():
+        counted, start = Counted(rejected={"duplicate": len(dropped)}), 0
+        for rows, groups in zip(self.reports(), self._groups(), strict=True):
             bad = dropped[(dropped >= start) & (dropped < start + len(rows))] - start
-            counted += count_rows(self.question, np.delete(rows, bad, axis=0) if len(bad) else rows)
+            good = np.delete(rows, bad, axis=0) if len(bad) else rows
+            counted += count_rows(self.question, good, None if groups is None else np.delete(groups, bad))
             start += len(rows)
         return counted
+
+    def _groups(self) -> Iterator[Groups | None]:
+        """The group of each report, row group by row group; None where the file has no such column."""
+        grouped = GROUP in self._file.schema_arrow.names
+        for place in range(self._file.num_row_groups):
+            with _readable(self.path):
+                yield names_in(self._file.read_row_group(place, columns=[GROUP]).column(GROUP)) if grouped else None
 
     def _column(self, name: str, length: int) -> Iterator[Bytes]:
         for group in range(self._file.num_row_groups):
@@ -135,7 +167,7 @@ class ReportFile:
 def _tally_readable(question: Question, files: Sequence[ReportFile]) -> Counted:
     ours = [file for file in files if file.answers]
     strange = sum(len(file) for file in files if not file.answers)
-    counted = Counted(tally=Tally.zero(question), rejected={"question": strange})
+    counted = Counted(rejected={"question": strange})
     for file, dropped in zip(ours, duplicate_rows(ours), strict=True):
         counted += file.count(dropped)
     return counted
@@ -156,6 +188,14 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except (arrow()[0].ArrowException, OSError, KeyError, ValueError) as problem:
         raise _Unreadable(path) from problem
+
+
+def names_in(column: Any) -> Groups:
+    """The names of groups in a column of texts, none of which is missing or empty."""
+    names = np.array(column.to_pylist(), np.str_) if not column.null_count else np.array([""])
+    if (names == EVERYBODY).any():
+        raise ValueError("a group is missing")
+    return names
 
 
 def matrix(column: Any, length: int) -> Bytes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dame.device.questions import Question
 from dame.device.reports import report_bytes
-from dame.engines.report_files import ID_BYTES
+from dame.engines.report_files import GROUP, ID_BYTES
 from dame.engines.report_tallies import Counted, count_rows, matrix
 from dame.engines.spark_problems import is_unreadable, sentences, spark_problems
 from dame.engines.spark_tables import Batches, collected
@@ -37,7 +37,7 @@ def tally_on_spark(session: SparkSession, question: Question, paths: Sequence[Pa
         # Rare enough to read everything again: a file counts as a whole or not at all.
         whole = _whole(session, question, names)
         counted = _tally(session, question, whole)
-    return counted + Counted(tally=Tally.zero(question), rejected={"unreadable": len(names) - len(whole)})
+    return counted + Counted(rejected={"unreadable": len(names) - len(whole)})
 
 
 def _tried(session: SparkSession, question: Question, names: Sequence[str]) -> Counted | None:
@@ -81,31 +81,37 @@ def _malformed(question: Question) -> str:
 
 
 def _tally(session: SparkSession, question: Question, names: Sequence[str]) -> Counted:
-    counted = Counted(tally=Tally.zero(question))
+    counted = Counted()
     if names:
         for part in collected(_ids(_reports(session, names), question), partial(_count, question)):
-            counted += Counted(tally=Tally.of(question, part["windows"]), rejected=part["rejected"])
+            tallies = {group: Tally.of(question, windows) for group, windows in part["tallies"].items()}
+            counted += Counted(tallies=tallies, rejected=part["rejected"])
     return counted
 
 
 def _reports(session: SparkSession, names: Sequence[str]) -> DataFrame:
-    return session.read.option(CHECK_PAGES, "true").parquet(*names).select("report_id", "report")
+    """The rows of all files; the group is empty where a file has none."""
+    rows = session.read.option(CHECK_PAGES, "true").option("mergeSchema", "true").parquet(*names)
+    group = f"coalesce({GROUP}, '')" if GROUP in rows.columns else "''"
+    return rows.selectExpr("report_id", "report", f"{group} AS {GROUP}")
 
 
 def _ids(reports: DataFrame, question: Question) -> DataFrame:
     """One row an id: a report of it, whether there is a different one, how many rows it has, and how many are none."""
     from pyspark.sql.functions import expr
 
-    what = ("min(report) AS report", "min(report) <> max(report) AS torn")
+    torn = f"min(report) <> max(report) OR min({GROUP}) <> max({GROUP})"
+    what = ("min(report) AS report", f"min({GROUP}) AS {GROUP}", f"{torn} AS torn")
     how_many = ("count(*) AS copies", f"count_if({_malformed(question)}) AS malformed")
     return reports.groupBy("report_id").agg(*map(expr, (*what, *how_many)))
 
 
 def _count(question: Question, batches: Batches) -> object:
-    counted = Counted(tally=Tally.zero(question))
+    counted = Counted()
     for batch in batches:
         counted += _count_batch(question, batch)
-    return {"windows": counted.tally.windows, "rejected": dict(counted.rejected)}
+    tallies = {group: tally.windows for group, tally in counted.tallies.items()}
+    return {"tallies": tallies, "rejected": dict(counted.rejected)}
 
 
 def _count_batch(question: Question, batch: Any) -> Counted:
@@ -113,8 +119,9 @@ def _count_batch(question: Question, batch: Any) -> Counted:
 
     copies, malformed = (int(np.asarray(batch.column(name)).sum()) for name in ("copies", "malformed"))
     if malformed:
-        return Counted(tally=Tally.zero(question), rejected={MALFORMED: malformed})
+        return Counted(rejected={MALFORMED: malformed})
     torn = np.asarray(batch.column("torn"))
-    rows = batch.column("report").filter(pa.array(~torn))
-    counted = count_rows(question, matrix(pa.chunked_array([rows]), report_bytes(question)))
-    return counted + Counted(tally=Tally.zero(question), rejected={"duplicate": copies - len(rows)})
+    rows, names = (batch.column(name).filter(pa.array(~torn)) for name in ("report", GROUP))
+    groups = np.array(names.to_pylist(), np.str_)
+    counted = count_rows(question, matrix(pa.chunked_array([rows]), report_bytes(question)), groups)
+    return counted + Counted(rejected={"duplicate": copies - len(rows)})

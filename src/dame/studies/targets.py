@@ -53,7 +53,7 @@ class Target(ABC):
     present: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.column != "":
+        if not isinstance(self.column, str) or self.column:
             checks.text("column", self.column, LONGEST_NAME)
         if self.name != "" and "/" in checks.text("name of a target", self.name, LONGEST):
             raise InvalidInput("name of a target", self.name, "a text without '/'")
@@ -320,7 +320,7 @@ class Share(Target):
             raise InvalidInput("share", found, "given one of above, below and is")
         than = given[found[0]]
         rest = {name: value for name, value in given.items() if name not in RELATIONS}
-        text = than if isinstance(than, str) else repr(than) if type(than) in (int, float) else str(than).lower()
+        text = than if isinstance(than, str) else repr(int(than) if isinstance(than, bool) else than)
         return Target.from_json.__func__(cls, {**rest, "relation": found[0], "than": text})  # type: ignore[attr-defined,no-any-return]
 
     @classmethod
