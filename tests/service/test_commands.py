@@ -11,12 +11,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from dame.cli.app import run
-from tests.service.studies import Live, plan_document
+from tests.service.studies import Live, plan_document, several_document
 
+NEW = '"new, at last"'
 HOURS = "day,hours\n" + "".join(f"{day},{7 + day % 3}\n" for day in range(400))
 
 
@@ -92,11 +94,70 @@ def test_a_study_by_commands_alone(live: Live, call, own_folder: Path) -> None:
     assert (code, "no round is open" in err) == (2, True)
 
 
+def test_a_study_of_groups_by_commands_alone(live: Live, call, own_folder: Path, capsys) -> None:
+    (own_folder / "plan.json").write_text(json.dumps(several_document("groups")))
+    people = "name,group\n" + "".join(f"p{place},{'old' if place % 3 else NEW}\n" for place in range(60))
+    (own_folder / "people.csv").write_text(people)
+    days = "".join(f"{day % 9},{day % 10}\n" for day in range(30))
+    (own_folder / "my.csv").write_text(f"hours,steps\n{days}")
+    assert call("study", "create", "plan.json", "--server", live.base)[0] == 0
+    assert call("study", "invite", "--file", "people.csv")[1]["invited"] == 60
+    assert call("study", "invite", "5", "--group", "old", "--out", "more.csv")[1]["invited"] == 5
+    rows = read_table(own_folder / "invitations.csv")
+    assert list(rows[0]) == ["name", "group", "token", "link"]
+    assert [row["name"] for row in rows] == [f"p{place}" for place in range(60)]
+    assert all(f"group={quote(row['group'])}" in row["link"] for row in rows)
+    assert {row["group"] for row in read_table(own_folder / "more.csv")} == {"old"}
+    for place, row in enumerate(rows):
+        ledger = ("--ledger", f"ledger-{place}")
+        assert call("join", row["link"], "--data", "my.csv", "--alpha", "2", *ledger)[0] == 0
+    code, status, _ = call("study", "close-round", "--target", "steps")
+    assert (code, status["open_rounds"]) == (0, [0, 1])
+    code, _, err = call("study", "close-round", "--target", "steps")
+    assert (code, "no round is open of target steps" in err) == (2, True)
+    code, status, _ = call("study", "close-round")
+    assert (code, status["state"]) == (0, "finished")
+    assert {one["group"]: one["counted"] for one in status["groups"]} == {"new, at last": 20, "old": 40}
+    capsys.readouterr()
+    assert run(["study", "result"]) == 0
+    assert "hours, effect: old less new, at last" in " ".join(capsys.readouterr().out.split())
+    assert run(["study", "status"]) == 0
+    assert "arm old 45 invited, 40 reports in closed rounds" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "sentence"),
+    [
+        ("name\n", (), "1 to 10,000,000 people"),
+        ("name,group\na,\n", (), "group"),
+        ("name,token\na,b\n", (), "without columns of this name"),
+        ("name,group\na\n", (), "2 cells"),
+        ("name\na\n", (), "by arm"),
+        ("name,group\na,old\n", ("--group", "old"), "a column 'group'"),
+        ("name,group\na,old\n", ("3",), "count"),
+    ],
+)
+def test_a_table_of_people_that_cannot_be_used(live: Live, call, own_folder: Path, table, words, sentence) -> None:
+    (own_folder / "plan.json").write_text(json.dumps(several_document("groups")))
+    (own_folder / "people.csv").write_text(table)
+    assert call("study", "create", "plan.json", "--server", live.base)[0] == 0
+    code, told, err = call("study", "invite", *words, "--file", "people.csv")
+    assert (code, told) == (2, None)
+    assert sentence in err
+    assert not (own_folder / "invitations.csv").exists()
+    assert call("study", "invite")[0] == 2
+
+
+def read_table(path: Path) -> list[dict]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def test_mistakes_are_one_sentence_and_leave_nothing_behind(live: Live, call, own_folder: Path) -> None:
     create = ("study", "create", "plan.json", "--server", live.base)
     (own_folder / "bad.json").write_text("{}")
     cases = [
-        (("study", "create", "bad.json", "--server", live.base), "protocol"),
+        (("study", "create", "bad.json", "--server", live.base), "plan"),
         ((*create, "--close-at", "1,2,3"), "close_at_count"),
         ((*create, "--deadlines", "soon,later"), "deadline"),
         (("study", "status"), "study-access.json"),

@@ -70,8 +70,8 @@ def test_the_page_of_an_administrator(guest, study: Study, screenshot, dark, pho
     study.close(0)
     page.fill("#key", study.key)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#histograms svg")
-    page.click("#histograms summary")
+    page.wait_for_selector("figure.votes svg")
+    page.click("figure.votes summary")
     check(page)
     screenshot(page, f"dashboard-votes-{name}")
     page.click("#close")
@@ -81,7 +81,7 @@ def test_the_page_of_an_administrator(guest, study: Study, screenshot, dark, pho
     for index in (1, 2):
         study.answer_all(index)
         study.close(index)
-    page.wait_for_selector("#value")
+    page.wait_for_selector("#targets .value")
     check(page)
     screenshot(page, f"dashboard-result-{name}")
 
@@ -132,7 +132,7 @@ def test_administering_by_keyboard_alone(guest, study: Study):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_selector('#rounds li[data-round="0"][data-state="closed"]')
+    page.wait_for_selector('#targets li[data-slot="0"][data-state="closed"]')
 
 
 def test_nothing_moves_for_whoever_asked_for_calm(browser, server):

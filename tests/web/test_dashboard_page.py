@@ -103,7 +103,7 @@ def test_a_hostile_title_stays_a_text(guest, server):
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("no JSON", "is no plan"), ("[]", "is no plan"), ('{"study": "x"}', "protocol must be one of")],
+    [("no JSON", "is no plan"), ("[]", "is no plan"), ('{"study": "x"}', "with the key")],
 )
 def test_a_file_that_is_no_plan_is_refused_in_one_sentence(guest, server, tmp_path, text, sentence):
     (tmp_path / "plan.json").write_text(text)
@@ -167,9 +167,9 @@ def test_rounds_say_around_what_they_look_and_how_far(guest, study):
     person.context.route("**/status", answer)
     page = person.open(f"{study.server}/dashboard")
     enter(page, study, study.key)
-    expect(page.locator("#rounds li").nth(1)).to_contain_text("looks around 30, from 15 to 45")
-    expect(page.locator("#rounds li").nth(2)).to_contain_text("looks around 31.25, from 0 to 60")
-    expect(page.locator("#rounds li").nth(0)).not_to_contain_text("looks")
+    expect(page.locator("#targets .rounds li").nth(1)).to_contain_text("looks around 30, from 15 to 45")
+    expect(page.locator("#targets .rounds li").nth(2)).to_contain_text("looks around 31.25, from 0 to 60")
+    expect(page.locator("#targets .rounds li").nth(0)).not_to_contain_text("looks")
 
 
 HISTOGRAM = {
@@ -191,12 +191,12 @@ def test_votes_are_drawn_with_what_they_chose(guest, study):
     person.context.route("**/status", answer)
     page = person.open(f"{study.server}/dashboard")
     enter(page, study, study.key)
-    figure = page.locator("#histograms figure")
+    figure = page.locator("#targets figure.votes")
     expect(figure.locator("figcaption")).to_contain_text("where the averages of 40 people lie")
     expect(figure.locator("figcaption")).to_contain_text("Chosen: 22.5 to 33.75.")
     assert figure.locator("rect").count() == 3
     assert figure.locator("rect.chosen").count() == 1
-    page.click("#histograms summary")
-    assert page.locator("#histograms th").all_inner_texts() == ["Average", "People", "Chosen"]
-    assert page.locator("#histograms tbody tr").all_inner_texts()[1] == "22.5 to 33.75\t80.0\u202f%\tyes"
+    page.click("#targets figure.votes summary")
+    assert page.locator("#targets figure.votes th").all_inner_texts() == ["Average", "People", "Chosen"]
+    assert page.locator("#targets figure.votes tbody tr").all_inner_texts()[1] == "22.5 to 33.75\t80.0\u202f%\tyes"
     check(page)

@@ -43,7 +43,6 @@ def changed_plan(**fields):
     ("change", "sentence"),
     [
         (changed_plan(alpha=0.75), "larger α"),
-        (changed_plan(bounds=[0.0, 61.0]), "bounds of this study have changed"),
         (changed_plan(users=41), "plan of this study has changed"),
         (lambda document: document.update(plan_id="00" * 32), "does not have the identity"),
         (lambda document: document["plan"].update(users=41), "does not have the identity"),
@@ -81,7 +80,7 @@ def altered(part=None, /, **fields):
     [
         (altered(alpha=0.6), "would spend α = 0.6"),
         (altered("lens", windows=[[0.5, -1.0, 1.0]]), "not signed"),
-        (altered("statistic", high=61.0), "bounds of the question"),
+        (altered("statistic", high=61.0), "another column, or within other bounds"),
         (altered(study="another"), "another study, target or round"),
         (altered(target="another"), "another study, target or round"),
         (altered(round=1), "another study, target or round"),

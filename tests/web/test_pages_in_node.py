@@ -25,12 +25,12 @@ from tests.web.replaying import collected
 # --- reading files
 
 
-def read(text: str) -> dict:
-    return node("readings.mjs", WEB, stdin=[{"text": text}])[0]
+def read(text: str, **more: object) -> dict:
+    return node("readings.mjs", WEB, stdin=[{"text": text, **more}])[0]
 
 
-def typed(text: str) -> dict:
-    return node("readings.mjs", WEB, stdin=[{"text": text, "typed": True}])[0]
+def typed(text: str, **more: object) -> dict:
+    return read(text, typed=True, **more)
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,15 @@ def test_files_of_many_kinds_are_read(text, columns, numbers):
     found = read(text)
     assert found["columns"] == columns
     if numbers is not None:
-        assert found["read"][0] == {"numbers": numbers, "bad": []}
+        assert found["read"][0] == {"values": numbers, "bad": [], "empty": 0}
 
 
 def test_what_is_no_number_is_named_by_its_line():
     found = read('day,minutes\n1,12\n2,n/a\n"3\nbis",\n4,1e999\n5,0x10\n6,1 000\n7,NaN\n8,7\n')
-    assert found["read"][1]["numbers"] == [12, 7]
+    assert found["read"][1]["values"] == [12, 7]
+    assert found["read"][1]["empty"] == 1
     bad = [(one["line"], one["text"]) for one in found["read"][1]["bad"]]
-    assert bad == [(3, "n/a"), (4, ""), (6, "1e999"), (7, "0x10"), (8, "1 000"), (9, "NaN")]
+    assert bad == [(3, "n/a"), (6, "1e999"), (7, "0x10"), (8, "1 000"), (9, "NaN")]
     assert found["read"][0]["bad"] == [{"line": 4, "text": "3\nbis"}]
 
 
@@ -67,9 +68,49 @@ def test_the_column_with_most_numbers_is_proposed():
     assert read("who,minutes\nada,1\neve,2\n")["likely"] == 1
 
 
-def test_typed_numbers():
-    assert typed("1 2.5,3\n4;5\tx\n") == {"numbers": [1, 2.5, 3, 4, 5], "bad": [{"line": 2, "text": "x"}]}
-    assert typed("  \n") == {"numbers": [], "bad": []}
+def test_typed_values():
+    assert typed("1 2.5,3\n4;5\tx\n") == {"values": [1, 2.5, 3, 4, 5], "bad": [{"line": 2, "text": "x"}], "empty": 0}
+    assert typed("  \n") == {"values": [], "bad": [], "empty": 0}
+    assert typed(" very late \n\n3\nno\n", texts=True) == {"values": ["very late", 3, "no"], "bad": [], "empty": 0}
+
+
+def test_texts_are_values_where_they_are_asked_for():
+    found = read("late;n\nyes;1\n;2\n3,5;3\n", texts=True)["read"][0]
+    assert found == {"values": ["yes", 3.5], "bad": [], "empty": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "read_"),
+    [
+        ("[1, 2.5, null]", ["column 1"], [{"values": [1, 2.5], "bad": [], "empty": 1}]),
+        (
+            '\ufeff [{"a": 1, "b": "x"}, {"b": "2", "c": null}, {"a": true}]',
+            ["a", "b", "c"],
+            [
+                {"values": [1, 1], "bad": [], "empty": 1},
+                {"values": [], "bad": [{"line": 1, "text": "x"}, {"line": 2, "text": "2"}], "empty": 1},
+                {"values": [], "bad": [], "empty": 3},
+            ],
+        ),
+        ('[{"toString": 3}, {}]', ["toString"], [{"values": [3], "bad": [], "empty": 1}]),
+        ("[]", ["column 1"], [{"values": [], "bad": [], "empty": 0}]),
+    ],
+)
+def test_lists_in_json_are_read(text, columns, read_):
+    found = read(text)
+    assert (found["columns"], found["read"]) == (columns, read_)
+
+
+@pytest.mark.parametrize("text", ["[1, 2", "[[1], [2]]", '[{"a": {"b": 1}}]', '[1, {"a": 2}]', "[1, [2]]"])
+def test_other_json_is_refused(text):
+    assert "a JSON list of numbers, or of objects" in read(text)["problem"]
+
+
+def test_a_column_is_found_by_its_name():
+    for name, place in (("minutes", 1), ("Minutes", 1), ("late", -1), ("", -1)):
+        assert read("day,minutes\n1,2\n", name=name)["named"] == place
+    assert read("a,A\n1,2\n", name="A")["named"] == 1
+    assert read("1,2\n3,4\n", name="column 1")["named"] == -1, "a column without a header has no name"
 
 
 # --- what a report could mean

@@ -41,18 +41,18 @@ def send(page):
 
 
 def watched(page, index):
-    return page.locator(f'#rounds li[data-round="{index}"]')
+    return page.locator(f'#targets li[data-slot="{index}"]')
 
 
 def wait_for_reports(page, index, number):
-    page.wait_for_selector(f'#rounds li[data-round="{index}"][data-reports="{number}"]')
+    page.wait_for_selector(f'#targets li[data-slot="{index}"][data-reports="{number}"]')
 
 
 def close_round(page, index):
     page.wait_for_function(f"document.querySelector('#close').textContent === 'Close round {index + 1}'")
     page.click("#close")
     page.click("#confirm button[value=yes]")
-    page.wait_for_selector(f'#rounds li[data-round="{index}"][data-state="closed"]')
+    page.wait_for_selector(f'#targets li[data-slot="{index}"][data-state="closed"]')
 
 
 def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
@@ -109,19 +109,19 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
 
     # The votes, the windows and the result are on the page, and the command says the same.
     result = study.command("result")
-    assert float(page.locator("#value").get_attribute("data-value")) == result["estimate"]
-    shown = page.locator("#value").inner_text()
+    assert float(page.locator("#targets .value").get_attribute("data-value")) == result["estimate"]
+    shown = page.locator("#targets .value").inner_text()
     digits = len(shown.partition(".")[2])
     assert shown == f"{result['estimate']:.{digits}f}"
     low, high = result["interval"]
-    assert f"{low:.{digits}f} to {high:.{digits}f}" in page.locator("#estimate").inner_text()
+    assert f"{low:.{digits}f} to {high:.{digits}f}" in page.locator("#targets").inner_text()
     assert abs(result["estimate"] - 31) < 3
-    assert page.locator("#histograms rect").count() == plan["rounds"][0]["lens"]["bins"]
-    assert page.locator("#histograms rect.chosen").count() in (1, 2)
+    assert page.locator("figure.votes rect").count() == plan["rounds"][0]["lens"]["bins"]
+    assert page.locator("figure.votes rect.chosen").count() in (1, 2)
     assert "looks around" in watched(page, 2).inner_text()
-    assert "malicious" in page.locator("#shift").inner_text()
+    assert "malicious" in page.locator("#targets .shift").inner_text()
     status = study.command("status")
-    assert [one["reports"] for one in status["rounds"]] == result["users"]
+    assert [one["reports"] for one in status["rounds"]] == result["reports"]
     assert page.locator("#lead").inner_text().endswith("finished.")
     screenshot(page, "dashboard-finished")
 

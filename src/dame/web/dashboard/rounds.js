@@ -6,8 +6,8 @@ import { count, moment, percent, plural, range, short } from "../page/words.js";
 
 const MOST_BARS = 200;
 
-/** An item for a round of a machine whose statistic lies within `ends`. */
-export function roundItem(round, ends) {
+/** An item for a round of a machine whose statistic lies within `ends`; `heading` is that of its name. */
+export function roundItem(round, ends, heading) {
   const goal = round.close_at_count ?? Math.round(round.expected);
   const label = `${count(round.reports)} of ${count(goal)} reports${round.close_at_count ? ", then it closes by itself" : " expected"}`;
   return h(
@@ -16,7 +16,7 @@ export function roundItem(round, ends) {
     h(
       "div",
       { class: "head" },
-      h("h4", {}, `${round.round + 1}. ${round.name}`),
+      h(heading, {}, `${round.round + 1}. ${round.name}`),
       h("span", { class: `badge ${round.state}` }, round.state),
     ),
     h("progress", {

@@ -68,15 +68,16 @@ function byGroup(target, { group, result }, width) {
 
 function machinePart(machine, target, status, width) {
   const rounds = roundsOf(machine, status);
+  const several = target.machines.length > 1;
   const voted = rounds.filter(({ histogram: votes }) => votes);
   return h(
     "div",
     { "data-machine": machine.name },
-    target.machines.length > 1 ? h("h3", {}, capital(machine.words)) : null,
+    several ? h("h3", {}, capital(machine.words)) : null,
     h(
       "ol",
       { class: "rounds" },
-      rounds.map((round) => roundItem(round, machine.range)),
+      rounds.map((round) => roundItem(round, machine.range, several ? "h4" : "h3")),
     ),
     voted.map((round) => histogram(round, machine.range, width)),
   );

@@ -142,16 +142,18 @@ class Windows extends OfAverages {
   constructor(question) {
     super(question);
     this.alike = this.lens.weight(1) === this.lens.weight(2 ** 62); // then its ends are the same for everybody
-    this.note = this.alike ? `How many ${this.asks.records} you have plays no part.` : "";
-    this.sides = this.alike
+    const plain = this.asks.direct !== null;
+    this.note = this.alike && !plain ? `How many ${this.asks.records} you have plays no part.` : "";
+    if (plain) this.sides = ["who have none", "who have some"];
+    else this.sides = this.alike
       ? ["at the lower end of the window, or below it", "at its upper end, or above it"]
       : ["far below", "far above"];
   }
 
   get asked() {
-    if (this.asks.direct) return this.asks.direct;
     const where = this.alike ? "Where in the window" : "How far below or above";
     const coins = this.lens.windowBits ? " Your device draws which of them with fair coins." : "";
+    if (this.asks.direct) return `${this.asks.direct}${coins}`;
     return `${where} ${listed(this.windowNames)} is ${this.asks.whole}?${coins}`;
   }
 
@@ -176,6 +178,7 @@ class Windows extends OfAverages {
 
   /** Averages across the bounds, the ends of the window among them: there a report is most or least likely. */
   possible(window, size) {
+    if (this.asks.direct) return this.yesAndNo();
     const even = Array.from({ length: AVERAGES }, (_, index) => -1 + (2 * index) / (AVERAGES - 1));
     const inside = this.ends(window, size).filter((end) => -1 < end && end < 1);
     const means = [...new Set([...even, ...inside])].sort((one, other) => one - other);
@@ -183,7 +186,16 @@ class Windows extends OfAverages {
     return means.map((mean, index) => this.bar(borders[index], borders[index + 1], { size, mean }));
   }
 
+  /** The two people there are where one may say yes or no. */
+  yesAndNo() {
+    return [
+      { ...this.bar(-1, 0, { size: 1, mean: -1 }), name: "no" },
+      { ...this.bar(0, 1, { size: 1, mean: 1 }), name: "yes" },
+    ];
+  }
+
   caption(person) {
+    if (this.asks.direct) return `${this.possibly}: no on the left, yes on the right.`;
     if (this.alike) return `${this.possibly}; how many numbers there are plays no part.`;
     return `${this.possibly}, for somebody with ${person ? "as many numbers as you" : "one number"}.`;
   }

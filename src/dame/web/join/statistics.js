@@ -2,9 +2,10 @@
 // needs one entry here.
 //
 // An entry is made of a statistic. It has
-// - `records`, what her records are called; `column`, its name in quotes, or ""; `only`, what is wanted of her, in words;
+// - `records`, what her records are called; `column`, its name in quotes, or ""; `only`, what she is asked, in words;
+// - `bounds`, those of the numbers, or null;
 // - `whole`, what is averaged over them, as part of a question; `what` and `whats`, one word for it, and for several;
-// - `direct`, the question itself where one may be asked plainly, or null;
+// - `direct`, the question itself where one may be asked plainly to say yes or no, or null;
 // - `texts`, whether values may be texts; `hint`, how to type them;
 // - `read(values)`, sentences about what was read.
 
@@ -18,6 +19,10 @@ class StatisticView {
   whats = "averages";
   hint = "Or type them, with spaces or line breaks between";
 
+  get bounds() {
+    return null;
+  }
+
   constructor(statistic) {
     this.statistic = statistic;
     this.column = statistic.column ? `“${statistic.column}”` : "";
@@ -27,6 +32,10 @@ class StatisticView {
 
 /** What statistics of clipped numbers have in common. */
 class OfNumbers extends StatisticView {
+  get bounds() {
+    return [this.statistic.low, this.statistic.high];
+  }
+
   read(numbers) {
     const { low, high } = this.statistic;
     const mean = numbers.reduce((sum, number) => sum + clamp(number, low, high), 0) / numbers.length;
@@ -41,7 +50,7 @@ class OfNumbers extends StatisticView {
 
 class Value extends OfNumbers {
   get only() {
-    return `your ${this.records}`;
+    return `for your ${this.records}`;
   }
 
   get whole() {
@@ -58,7 +67,7 @@ class Square extends OfNumbers {
   }
 
   get only() {
-    return `your ${this.records}, from which your device takes how far they are from ${this.middle}, squared`;
+    return `for your ${this.records}, from which your device takes how far they are from ${this.middle}, squared`;
   }
 
   get whole() {
@@ -86,7 +95,7 @@ class Indicator extends StatisticView {
   }
 
   get only() {
-    return `your ${this.records}, of which your device takes how many are ${this.condition}`;
+    return `for your ${this.records}, of which your device takes how many are ${this.condition}`;
   }
 
   get whole() {

@@ -23,10 +23,10 @@ export function showTerms(terms, question) {
   byId("lead").textContent = "You are invited to help find something out without telling anybody your records.";
   byId("asked").textContent = question ? asked(question) : "Your question is not there yet.";
   fill(byId("why"), reasons(terms));
-  const [low, high] = terms.statistic.range;
+  const { bounds } = statisticView(terms.statistic);
   fillFacts(byId("facts"), [
     ...(terms.statistic.column ? [["Your column", terms.statistic.column]] : []),
-    ["Bounds", `${short(low, 6)} to ${short(high, 6)}`],
+    ...(bounds ? [["Bounds", bounds.map((bound) => short(bound, 6)).join(" to ")]] : []),
     ["Privacy budget α", short(terms.alpha, 4)],
     ["You send, once", question ? plural(reportBits(question), "bit") : "a few bits"],
     ["Your round", `${terms.round + 1} of ${terms.rounds}`],
@@ -44,7 +44,7 @@ export function showTerms(terms, question) {
 
 /** Why she is asked for this and for nothing else, and for which group she is counted. */
 function reasons({ wanted, own, statistic, groups, group }) {
-  const only = `You are asked only for ${statisticView(statistic).only}.`;
+  const only = `You are asked only ${statisticView(statistic).only}.`;
   const kinds = own.machines.length;
   const parts = kinds > 1 ? `It takes ${kinds} kinds of answers from different people to tell; yours is one of them.` : "";
   return [

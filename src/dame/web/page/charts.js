@@ -97,12 +97,14 @@ export function forestChart({ width, low, high, rows, zero = false, label }) {
   const height = rows.length * step + 28;
   const x = scale(low, high, MARGIN.right, width - MARGIN.right);
   const bottom = rows.length * step + 4;
+  const marked = zero && low < 0 && high > 0;
   const row = ({ name, value, interval, text }, index) => {
     const y = index * step + 34;
     const [from, to] = interval.map((end) => x(Math.min(Math.max(end, low), high)));
     return s(
       "g",
       {},
+      marked ? s("line", { class: "zero", x1: x(0), x2: x(0), y1: y - 11, y2: y + 11 }) : null,
       s("text", { class: "strong", x: 0, y: y - 16 }, name),
       s("text", { x: width, y: y - 16, "text-anchor": "end" }, text),
       s("line", { class: "span", x1: from, x2: to, y1: y, y2: y }),
@@ -112,7 +114,6 @@ export function forestChart({ width, low, high, rows, zero = false, label }) {
   return s(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
-    zero && low < 0 && high > 0 ? s("line", { class: "zero", x1: x(0), x2: x(0), y1: 4, y2: bottom }) : null,
     s("line", { class: "axis", x1: x(low), x2: x(high), y1: bottom, y2: bottom }),
     rows.map(row),
     ticks(low, high, width).map((at) => tick(at, x(at), height + 4)),
