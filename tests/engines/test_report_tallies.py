@@ -250,7 +250,7 @@ class _Source:
     def ids(self) -> list[np.ndarray]:
         return self._column(0, 16)
 
-    def reports(self) -> list[np.ndarray]:
+    def contents(self) -> list[np.ndarray]:
         return self._column(1, 3)
 
 
