@@ -26,9 +26,9 @@ def show(plan: Plan, competitors: Mapping[str, float], differences: Mapping[str,
     if plan.group:
         output.people.print(f"note: one result for each {plan.group}, from the reports of its people alone")
     for name, value in differences.items():
-        of = f" of {name}" if name else ""
+        where = f" in {name}" if name else ""
         output.people.print(
-            f"note: a difference{of} of {value:g} between two groups of {plan.users // 2:,} people each is found with "
+            f"note: a difference of {value:g}{where} between two groups of {plan.users // 2:,} people each is found with "
             f"{POWER:.0%} power at the 5 % level"
         )
     if competitors:

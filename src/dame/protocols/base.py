@@ -82,6 +82,11 @@ class Protocol(ABC):
         del plan
         return False
 
+    def interval_factor(self, plan: MachinePlan) -> float:
+        """How much wider intervals are than those of a normal estimate with the predicted error: for power."""
+        del plan
+        return 1.0
+
     def next(self, plan: MachinePlan, history: Sequence[Tally]) -> Question | Estimate:
         """The next question, or the estimate in the study's units when the rounds are over."""
         self._check_history(plan, history)

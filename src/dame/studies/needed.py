@@ -10,6 +10,7 @@ from statistics import NormalDist
 from dame import checks
 from dame.errors import InvalidInput
 from dame.estimates import LEVEL
+from dame.protocols import protocol_named
 from dame.protocols.needed import alpha_needed, users_needed
 from dame.studies.plans import Plan, TargetPlan
 from dame.studies.study import Study
@@ -49,14 +50,20 @@ def error_for_difference(difference: float) -> float:
     return checks.positive("difference", difference, 1e300) / (reach * math.sqrt(2))
 
 
+def interval_factor(planned: TargetPlan) -> float:
+    """How much wider the intervals of a target are than those of a normal estimate with its predicted error."""
+    return max(protocol_named(machine.protocol).interval_factor(machine) for machine in planned.machines)
+
+
 def plan_for_difference(study: Study, differences: Mapping[str, float]) -> Plan:
     """The plan with so many people that these differences between two equal arms are found.
 
     Each arm has half the people, and must know its own value that well.
     """
+    factors = {planned.target.name: interval_factor(planned) for planned in study.plan().targets}
     wanted = by_target(study, differences)
-    arm = plan_with_users_for(study, {name: error_for_difference(value) for name, value in wanted.items()})
-    users = [2 * planned.users for planned in arm.targets]
+    errors = {name: error_for_difference(value) / factors[name] for name, value in wanted.items()}
+    users = [2 * planned.users for planned in plan_with_users_for(study, errors).targets]
     return replace(study, users=sum(users)).plan_for(users)
 
 

@@ -124,6 +124,10 @@ class Adaptive(Protocol):
         """Under between-user variation: segments of the range cover all of it."""
         return plan.brief.users_vary
 
+    def interval_factor(self, plan: MachinePlan) -> float:
+        """Above 1 under between-user variation, where an interval must cover for people who are hard to see."""
+        return TUNING.varying_interval if plan.brief.users_vary else 1.0
+
     def promised_for(self, plan: MachinePlan) -> str:
         """For which populations the predicted error is meant, in words."""
         if plan.brief.users_vary:

@@ -135,6 +135,9 @@ class Tuning:
     """Fewer users than this, or an effective sample size below this, send plain bits: segments would be empty."""
     rounds_sample: float = 50.0
     """Users with a smaller effective sample size are asked at once: they cannot tell where most people are."""
+    varying_interval: float = 1.3
+    """How much wider intervals are than the predicted error says, where users' means have a standard deviation of a
+    fifth of the half-range; 1.15 for a fifteenth, 1.5 for two fifths."""
     segment_shares: tuple[Numbers, ...] = ((1.0,), (0.4, 0.6), (0.25, 0.3, 0.45))
     """Shares of the rounds, by how many there are; more than three bring nothing."""
     predicted_studies: int = 12
