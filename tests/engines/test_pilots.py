@@ -141,9 +141,8 @@ class TestPilot:
         assert complaint in refusal(call, "pilot", table, *kept, *replaced)
 
     def test_missing_options(self, call: Call, table: Path) -> None:
-        assert "targets must be given, with --target, with --bounds, or in a study file" in refusal(
-            call, "pilot", table, *COLUMNS, "--alpha", 1
-        )
+        says = "targets must be given, with --target, with --bounds, or in a study file"
+        assert says in refusal(call, "pilot", table, *COLUMNS, "--alpha", 1)
         assert "alpha must be" in refusal(call, "pilot", table, *COLUMNS, "--bounds", 0, 1)
         assert "No files found" in refusal(call, "pilot", "none.csv", *COLUMNS, "--bounds", 0, 1, "--alpha", 1)
 

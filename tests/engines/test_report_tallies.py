@@ -71,6 +71,25 @@ def test_several_files(count: Count, tmp_path: Path) -> None:
     assert count(QUESTION, paths).check().tally == tally_rows(QUESTION, rows)
 
 
+def test_reports_of_groups(count: Count, tmp_path: Path) -> None:
+    """Whoever names a group is counted there, and an id that names two counts for none."""
+    grouped = tmp_path / "grouped.parquet"
+    people = replace(many(60), held=replace(many(60).held, grouped=True), codes=np.arange(60, dtype=np.int32) % 3)
+    write_reports(grouped, Addressed(question=QUESTION, seed=7), [replace(people, groups=("at", "de", "fr"))])
+    table = pq.read_table(grouped)
+    names = np.array(table.column("group").to_pylist())
+    counted = count(QUESTION, [grouped]).check()
+    assert counted.by_group() == {name: tally_rows(QUESTION, reports_in(grouped)[names == name]) for name in set(names)}
+    assert counted.tally == tally_rows(QUESTION, reports_in(grouped))
+    twice = tmp_path / "twice.parquet"
+    first = table.slice(0, 1)
+    other = "fr" if names[0] != "fr" else "de"
+    pq.write_table(first.set_column(2, "group", pa.array([other])).cast(table.schema), twice)
+    assert count(QUESTION, [grouped, twice]).tally.reports == 59
+    with pytest.raises(InvalidInput, match="all with a group, or all without"):
+        count(QUESTION, [grouped, site(tmp_path, "a", 3)]).by_group()
+
+
 def test_copies_count_once(count: Count, tmp_path: Path) -> None:
     path = site(tmp_path, "a", 30)
     copy = tmp_path / "copy.parquet"
@@ -231,7 +250,7 @@ class _Source:
     def ids(self) -> list[np.ndarray]:
         return self._column(0, 16)
 
-    def reports(self) -> list[np.ndarray]:
+    def contents(self) -> list[np.ndarray]:
         return self._column(1, 3)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dame.device.statistics import Value
 from dame.engines.answers import Addressed
 from dame.engines.layout import Layout
 from dame.engines.report_files import write_reports
@@ -91,7 +92,7 @@ def test_files_that_go_before_they_are_read(spark: SparkSession, tmp_path: Path)
 def test_names_with_braces(spark: SparkSession) -> None:
     columns = ["{records}", "a{b}}"]
     frame = spark.createDataFrame([("somebody", 0.5), ("somebody", 1.5)], columns)
-    how = Layout(user=("{records}",), value="a{b}}", low=0.0, high=1.0, study="study")
+    how = Layout(user=("{records}",), statistics=(Value(column="a{b}}", low=0.0, high=1.0),), study="study")
     assert SparkTable(frame, how).survey().users == 1
 
 

@@ -55,7 +55,7 @@ def _counted(
     counted = _count(question, paths, engine)
     if not skip_bad:
         counted.check()
-    return counted.of(question), {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
+    return counted.by_group(), {"files": len(paths), "rejected": dict(sorted(counted.rejected.items()))}
 
 
 def _count(question: Question, paths: Sequence[Path], engine: tables.Engine) -> Counted:

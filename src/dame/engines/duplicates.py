@@ -30,8 +30,8 @@ class Source(Protocol):
     def ids(self) -> Iterator[Bytes]:
         """The ids, a row each."""
 
-    def reports(self) -> Iterator[Bytes]:
-        """The reports, a row each."""
+    def contents(self) -> Iterator[Bytes]:
+        """What each row holds besides its id, in as many bytes."""
 
 
 def duplicate_rows(sources: Sequence[Source]) -> list[Dropped]:
@@ -72,7 +72,7 @@ def _suspected(sources: Sequence[Source], suspects: Halves) -> tuple[Dropped, Dr
     found = []
     for index, source in enumerate(sources):
         start = 0
-        for ids, reports in zip(source.ids(), source.reports(), strict=True):
+        for ids, reports in zip(source.ids(), source.contents(), strict=True):
             places = _places(_halves(ids), suspects)
             found.append((np.full(len(places), index), start + places, ids[places], reports[places]))
             start += len(ids)

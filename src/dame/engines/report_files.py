@@ -1,8 +1,8 @@
 """Reports of an edge site as a Parquet file: a random report id and the bytes of a report, in the order of the ids.
 
 Neither the rows nor their order say who sent what: ids are drawn afresh for every file. Where people have public
-groups, a third column names each one's. The file names its question in its metadata, and every report does so again in its
-first bytes, so files may be put together or taken apart.
+groups, a third column names each one's. The file names its question in its metadata, and every report does so again in
+its first bytes, so files may be put together or taken apart.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ out of `range`; and `duplicate` ids (see `dame.engines.duplicates`).
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from dame.engines.duplicates import Dropped, duplicate_rows
 from dame.engines.report_files import GROUP, ID_BYTES, QUESTION_KEY, arrow
 from dame.errors import InvalidInput, RejectedReport
 from dame.protocols import EVERYBODY, ByGroup
-from dame.tally import Tally
+from dame.tally import Tally, merged
 from dame.vectorised.reports import report_totals
 from dame.vectorised.unary import Bytes
 
@@ -39,6 +40,7 @@ class Counted:
     Where reports name no groups, all of them are those of EVERYBODY.
     """
 
+    question: Question
     tallies: Mapping[str, Tally] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
 
@@ -48,13 +50,19 @@ class Counted:
     def __add__(self, other: Counted) -> Counted:
         tallies = dict(self.tallies)
         join_tallies(tallies, other.tallies)
-        return Counted(tallies=tallies, rejected=Counter(self.rejected) + Counter(other.rejected))
+        rejected = Counter(self.rejected) + Counter(other.rejected)
+        return Counted(question=self.question, tallies=tallies, rejected=rejected)
 
-    def of(self, question: Question) -> ByGroup:
-        """The tallies, which are none of some groups and none of others; that of nobody where there is no report."""
+    @property
+    def tally(self) -> Tally:
+        """The tally of all good reports, whatever their groups."""
+        return merged([Tally.zero(self.question), *self.tallies.values()])
+
+    def by_group(self) -> ByGroup:
+        """The tally of each group; that of nobody where there is no report."""
         if EVERYBODY in self.tallies and len(self.tallies) > 1:
             raise InvalidInput("reports", "some with a group and some without", "all with a group, or all without")
-        return self.tallies or {EVERYBODY: Tally.zero(question)}
+        return self.tallies or {EVERYBODY: self.tally}
 
     def check(self) -> Counted:
         """This count, if nothing was refused."""
@@ -75,14 +83,14 @@ def tally_files(question: Question, paths: Sequence[Path]) -> Counted:
             # A file counts as a whole or not at all, and another file may hold the ids that this one held too.
             left.remove(found.path)
             unreadable += 1
-    return counted + Counted(rejected={"unreadable": unreadable})
+    return counted + Counted(question=question, rejected={"unreadable": unreadable})
 
 
 def count_rows(question: Question, rows: Bytes, groups: Groups | None = None) -> Counted:
     """The tally of encoded reports, one a row, without those that no device could have sent."""
     if groups is None:
         return _count_group(question, rows, EVERYBODY)
-    counted = Counted()
+    counted = Counted(question=question)
     for name in np.unique(groups):
         counted += _count_group(question, rows[groups == name], str(name))
     return counted
@@ -90,7 +98,7 @@ def count_rows(question: Question, rows: Bytes, groups: Groups | None = None) ->
 
 def _count_group(question: Question, rows: Bytes, group: str) -> Counted:
     step = max(BYTES_AT_ONCE // report_bytes(question), 1)
-    counted = Counted()
+    counted = Counted(question=question)
     for start in range(0, len(rows), step):
         counted += _count_block(question, rows[start : start + step], group)
     return counted
@@ -98,7 +106,7 @@ def _count_group(question: Question, rows: Bytes, group: str) -> Counted:
 
 def _count_block(question: Question, rows: Bytes, group: str) -> Counted:
     try:
-        return Counted(tallies={group: Tally.of(question, report_totals(question, rows))})
+        return Counted(question=question, tallies={group: Tally.of(question, report_totals(question, rows))})
     except RejectedReport:
         return _count_each(question, rows, group)
 
@@ -111,7 +119,7 @@ def _count_each(question: Question, rows: Bytes, group: str) -> Counted:
             tally = tally.add(Report.decode(question, row.tobytes()))
         except RejectedReport as refusal:
             rejected[refusal.reason] += 1
-    return Counted(tallies={group: tally}, rejected=+rejected)
+    return Counted(question=question, tallies={group: tally}, rejected=+rejected)
 
 
 class ReportFile:
@@ -140,9 +148,14 @@ class ReportFile:
         """The reports, a row each, group by group."""
         return self._column("report", report_bytes(self.question))
 
+    def contents(self) -> Iterator[Bytes]:
+        """The reports, and in eight bytes what is told of their groups: an id that names two counts for none."""
+        for rows, groups in zip(self.reports(), self._groups(), strict=True):
+            yield np.hstack([rows, _in_eight_bytes(np.full(len(rows), EVERYBODY) if groups is None else groups)])
+
     def count(self, dropped: Dropped) -> Counted:
         """The tally of the reports without those in some rows."""
-        counted, start = Counted(rejected={"duplicate": len(dropped)}), 0
+        counted, start = Counted(question=self.question, rejected={"duplicate": len(dropped)}), 0
         for rows, groups in zip(self.reports(), self._groups(), strict=True):
             bad = dropped[(dropped >= start) & (dropped < start + len(rows))] - start
             good = np.delete(rows, bad, axis=0) if len(bad) else rows
@@ -167,7 +180,7 @@ class ReportFile:
 def _tally_readable(question: Question, files: Sequence[ReportFile]) -> Counted:
     ours = [file for file in files if file.answers]
     strange = sum(len(file) for file in files if not file.answers)
-    counted = Counted(rejected={"question": strange})
+    counted = Counted(question=question, rejected={"question": strange})
     for file, dropped in zip(ours, duplicate_rows(ours), strict=True):
         counted += file.count(dropped)
     return counted
@@ -188,6 +201,13 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except (arrow()[0].ArrowException, OSError, KeyError, ValueError) as problem:
         raise _Unreadable(path) from problem
+
+
+def _in_eight_bytes(names: Groups) -> Bytes:
+    """A digest of each name."""
+    different, places = np.unique(names, return_inverse=True)
+    digests = [hashlib.sha256(str(name).encode()).digest()[:8] for name in different]
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 8)[places]
 
 
 def names_in(column: Any) -> Groups:

@@ -37,7 +37,7 @@ def tally_on_spark(session: SparkSession, question: Question, paths: Sequence[Pa
         # Rare enough to read everything again: a file counts as a whole or not at all.
         whole = _whole(session, question, names)
         counted = _tally(session, question, whole)
-    return counted + Counted(rejected={"unreadable": len(names) - len(whole)})
+    return counted + Counted(question=question, rejected={"unreadable": len(names) - len(whole)})
 
 
 def _tried(session: SparkSession, question: Question, names: Sequence[str]) -> Counted | None:
@@ -81,11 +81,11 @@ def _malformed(question: Question) -> str:
 
 
 def _tally(session: SparkSession, question: Question, names: Sequence[str]) -> Counted:
-    counted = Counted()
+    counted = Counted(question=question)
     if names:
         for part in collected(_ids(_reports(session, names), question), partial(_count, question)):
             tallies = {group: Tally.of(question, windows) for group, windows in part["tallies"].items()}
-            counted += Counted(tallies=tallies, rejected=part["rejected"])
+            counted += Counted(question=question, tallies=tallies, rejected=part["rejected"])
     return counted
 
 
@@ -107,7 +107,7 @@ def _ids(reports: DataFrame, question: Question) -> DataFrame:
 
 
 def _count(question: Question, batches: Batches) -> object:
-    counted = Counted()
+    counted = Counted(question=question)
     for batch in batches:
         counted += _count_batch(question, batch)
     tallies = {group: tally.windows for group, tally in counted.tallies.items()}
@@ -119,9 +119,9 @@ def _count_batch(question: Question, batch: Any) -> Counted:
 
     copies, malformed = (int(np.asarray(batch.column(name)).sum()) for name in ("copies", "malformed"))
     if malformed:
-        return Counted(rejected={MALFORMED: malformed})
+        return Counted(question=question, rejected={MALFORMED: malformed})
     torn = np.asarray(batch.column("torn"))
     rows, names = (batch.column(name).filter(pa.array(~torn)) for name in ("report", GROUP))
     groups = np.array(names.to_pylist(), np.str_)
     counted = count_rows(question, matrix(pa.chunked_array([rows]), report_bytes(question)), groups)
-    return counted + Counted(rejected={"duplicate": copies - len(rows)})
+    return counted + Counted(question=question, rejected={"duplicate": copies - len(rows)})

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dame.errors import Mismatch
 from dame.estimates import Estimate
 from dame.studies.combining import difference
 from dame.studies.plans import Plan
@@ -82,8 +83,19 @@ class Result:
     @property
     def only(self) -> Estimate:
         """The estimate of a study that has a single target."""
-        (result,) = self.targets
-        return result.estimate
+        if len(self.targets) > 1:
+            raise Mismatch(f"this study has {len(self.targets)} targets: see `targets`")
+        return self.targets[0].estimate
+
+    @property
+    def estimate(self) -> float:
+        """The value of a study that has a single target."""
+        return self.only.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of a study that has a single target."""
+        return self.only.interval
 
     def to_json(self) -> dict[str, object]:
         """The result as a JSON object; where there is but one target, its figures stand beside."""
