@@ -46,11 +46,13 @@ TURNS = 3
 def one_round_plan(bins: int = 64) -> dict[str, object]:
     """A plan whose first round is a vote of so many bins, which nearly everybody answers."""
     plan = dame.plan(users=10_000, alpha=1.0, sizes=dame.Sizes.parse("poisson:50"), protocol="paper", study="load")
-    vote, measure = plan.rounds
+    (target,) = plan.targets
+    vote, measure = plan.only.rounds
     lens = replace(narrowed(Bins, vote.lens), bins=bins, width=2 / bins)
     channel = replace(narrowed(Bits, vote.channel), bins=bins)
     rounds = (replace(vote, share=0.999999, lens=lens, channel=channel), replace(measure, share=1e-6))
-    return json.loads(json.dumps(dame.plan_to_json(replace(plan, rounds=rounds))))
+    changed = replace(target, machines=(replace(plan.only, rounds=rounds),))
+    return json.loads(json.dumps(dame.plan_to_json(replace(plan, targets=(changed,)))))
 
 
 # --- the server process

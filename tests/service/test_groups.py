@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-import dame
 from dame.client.administration import Access, Administration
 from dame.engines.steps import tallies_from
 from dame.errors import InvalidInput, Mismatch
@@ -16,8 +14,8 @@ from dame.service.database import Database
 from dame.service.export import export_study
 from dame.service.rounds import Rounds
 from dame.service.studies import MOST_GROUPS, Studies
-from dame.studies.running import result
 from tests.service.studies import Live, Run, answer_of, plan_document, several_document
+from tests.service.test_study_runs import offline_estimate
 
 HOURS = {"old": 6.0, "new": 9.0}
 EACH = 150
@@ -76,16 +74,11 @@ def test_what_is_counted_is_exact_and_by_group(study: Run) -> None:
     assert services.rounds.recount(services.studies.get(study.study), 0) == by_group
 
 
-def test_an_export_has_the_groups_and_leads_to_the_same_result(study: Run, tmp_path: Path) -> None:
+def test_an_export_has_the_groups_and_leads_to_the_same_result(study: Run, tmp_path: Path, capsys) -> None:
     answered(study)
     for index in range(5):
         study.close(index)
-    access = Access(server=study.live.base, study=study.study, administrator_key=study.key)
-    names = export_study(Administration(access), tmp_path / "export")
-    assert {f"tally-{index}.json" for index in range(5)} < set(names)
-    plan = dame.plan_from_json(json.loads((tmp_path / "export/plan.json").read_text()))
-    heard = [tallies_from(json.loads((tmp_path / f"export/tally-{index}.json").read_text())) for index in range(5)]
-    assert json.loads(json.dumps(result(plan, heard).to_json())) == study.result()
+    assert offline_estimate(study, tmp_path / "export", capsys) == study.result()
 
 
 def test_an_export_of_groups_that_do_not_add_up_is_refused(study: Run, tmp_path: Path) -> None:

@@ -50,13 +50,17 @@ def write_reports(path: Path, addressed: Addressed, people: Iterable[People]) ->
     return len(rows.reports)
 
 
-def write_encoded(path: Path, question: Question, reports: Bytes) -> None:
-    """Writes reports that people sent, a row each, under fresh ids and in their order."""
+def write_encoded(path: Path, question: Question, reports: Bytes, groups: NDArray[np.str_] | None = None) -> None:
+    """Writes reports that people sent, a row each, under fresh ids and in their order; `groups` names each one's."""
     arrow()
     ids = SecureWords().take(2 * len(reports)).reshape(-1, 2)
     order = np.argsort(ids[:, 0])
     with drafted(path) as draft:
-        _write(draft, Addressed(question=question), _Rows(ids[order], reports[order], None))
+        _write(
+            draft,
+            Addressed(question=question),
+            _Rows(ids[order], reports[order], None if groups is None else groups[order]),
+        )
 
 
 class _Rows(NamedTuple):

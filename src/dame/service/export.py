@@ -14,7 +14,7 @@ from dame.client.administration import Administration
 from dame.device.questions import question_id
 from dame.device.reports import report_bytes
 from dame.engines.report_files import arrow, write_encoded
-from dame.engines.steps import tallies_from, tallies_to_json
+from dame.engines.steps import tallies_from
 from dame.errors import Mismatch
 from dame.protocols import EVERYBODY, ByGroup
 from dame.protocols import next as next_step
@@ -29,8 +29,7 @@ def export_study(administration: Administration, folder: Path) -> list[str]:
     """The names of the files that were written into a new folder.
 
     The questions are those that were asked: they must belong to the plan, and the reports must add up to what the
-    server counted, those of each public group, too. Files of reports do not tell groups apart: where there are some,
-    a file of the tallies does.
+    server counted, those of each public group, too.
     """
     arrow()  # complain before the work, not after it
     document = administration.public()
@@ -56,11 +55,9 @@ def _check_order(plan: Plan, history: Sequence[Tally]) -> None:
 def _export_round(administration: Administration, index: int, tallies: ByGroup, folder: Path) -> list[str]:
     question = merged(tallies.values()).question
     parts = [_reports(administration, index, group, tally) for group, tally in tallies.items()]
-    write_encoded(folder / f"reports-{index}.parquet", question, np.concatenate(parts))
-    names = [_written(folder, f"question-{index}.json", question.to_json()), f"reports-{index}.parquet"]
-    if EVERYBODY not in tallies:
-        names.append(_written(folder, f"tally-{index}.json", tallies_to_json(tallies)))
-    return names
+    groups = None if EVERYBODY in tallies else np.repeat(np.array(list(tallies), np.str_), list(map(len, parts)))
+    write_encoded(folder / f"reports-{index}.parquet", question, np.concatenate(parts), groups)
+    return [_written(folder, f"question-{index}.json", question.to_json()), f"reports-{index}.parquet"]
 
 
 def _reports(administration: Administration, index: int, group: str, counted: Tally) -> Bytes:

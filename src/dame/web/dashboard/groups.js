@@ -20,7 +20,7 @@ function groupCard({ group: name, invited, counted }, kind, told) {
     found.name,
     h("span", { class: "value", "data-value": found.estimate }, valueText(found), h("small", {}, intervalText(found))),
   ]);
-  fillFacts(facts, [...estimates, ["Invited", count(invited)], ["Reports counted", count(counted)]]);
+  fillFacts(facts, [...estimates, ["Invited", count(invited)], ["Reports", count(counted)]]);
   return h("section", { class: "card", "data-group": name }, h("h2", {}, `${name} `, h("small", {}, kind)), facts);
 }
 
