@@ -107,7 +107,7 @@ def test_a_plan_prints_the_shift_of_malicious_users(dame_call, protocol, tmp_pat
     document = dame_call(f"{line} --json --out {tmp_path / 'plan.json'}").document
     assert 0 < document["shift_by_1_percent"] <= 10
     assert f"{document['shift_by_1_percent']:.3g}" in dame_call(line).out
-    assert dame.plan_from_json(document).protocol == protocol, "a printed plan can be read back"
+    assert dame.plan_from_json(document).only.protocol == protocol, "a printed plan can be read back"
 
 
 def test_a_shift_that_is_no_number_is_refused():

@@ -161,7 +161,6 @@ WRONG = [
     [*SECRETS, Teller()],
     "0.1357924680",
     SECRETS[0],
-    [],
 ]
 
 

@@ -18,7 +18,7 @@ from dame.errors import InvalidInput, RejectedReport
 from dame.planning.machines import MachinePlan
 from dame.planning.rounds import mean_weight
 from dame.populations.simulation import draw_tally
-from dame.protocols import drive, plan_mean
+from dame.protocols import drive_one, plan_mean
 from dame.protocols import next as next_step
 from dame.tally import Tally
 from tests.device.examples import ask
@@ -116,7 +116,7 @@ def test_a_share_of_more_than_half_is_refused():
 
 
 def test_reports_outside_the_public_range_are_refused():
-    question = dame.first(planned("duchi"))
+    question = next_step(planned("duchi"), [])
     low, high = question.channel.values
     for value in (low - 1, high + 1, 10**9):
         with pytest.raises(RejectedReport):
@@ -133,15 +133,14 @@ def attacked(plan: MachinePlan, attack: Attack | None, theta: float, share: floa
     population = dame.Population.synthetic(plan.brief.sizes, dame.parse_distribution(f"rademacher:{theta}"))
     groups = population.groups(round(plan.users * (1 - share)), plan.shares, rng)
 
-    def answer(questions):
-        (question,) = questions
+    def answer(question):
         tally = draw_tally(question, groups[question.round], rng)
         count = round(tally.reports * share / (1 - share))
         if attack is not None and attack.mixes[question.round]:
             tally = tally.merge(attackers_tally(question, attack.mixes[question.round], count))
-        return [tally]
+        return tally
 
-    return drive(plan, answer)[0].estimate.value
+    return drive_one(plan, answer).estimate.value
 
 
 @pytest.mark.parametrize(
@@ -172,7 +171,7 @@ def test_simulated_attacks_shift_the_estimate_as_computed(protocol, alpha, sizes
 
 def test_attackers_send_what_a_device_could_send():
     for protocol in ("adaptive", "paper", "duchi", "one-bit"):
-        question = dame.first(planned(protocol))
+        question = next_step(planned(protocol), [])
         for mix in mixes_for(question, Tally.zero(question)):
             assert sum(part for *_, part in mix) in (0, 1.0)
             low, high = question.channel.values

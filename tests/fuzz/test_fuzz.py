@@ -19,7 +19,6 @@ from dame.device import slot_of
 from dame.device.questions import question_from_json, question_id
 from dame.device.reports import Report, report_bytes
 from dame.errors import DameError, InvalidInput, Mismatch, RejectedReport
-from dame.estimates import Estimate
 from dame.sizes import Sizes
 from dame.studies.codec import plan_from_json, plan_to_json
 from dame.tally import Tally
@@ -266,7 +265,7 @@ def test_damaged_tallies_never_lead_a_study_on_in_silence(data):
     tally = read(Tally.from_json, document)
     # The tally brings its question along, which may be damaged, too: of this study and slot it is, or it is refused.
     step = None if tally is None else read(dame.next, plan, [tally])
-    assert step is None or isinstance(step, Estimate) or step.alpha == plan.alpha
+    assert step is None or isinstance(step, dame.Result) or step.alpha == plan.alpha
 
 
 @given(json_values)

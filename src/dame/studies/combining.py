@@ -8,7 +8,7 @@ the delta method; where their intervals lean to one side, so does the result's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from dame.estimates import Estimate, normal_quantile
@@ -42,9 +42,8 @@ def among_present(total: Estimate, present: Estimate, bounds: tuple[float, float
     value = min(max(away / share, -half), half) if share > 0 else 0.0
     upper = _ratio_end(away, high - away, share, share - fewest, most - share, half)
     lower = -_ratio_end(-away, away - low, share, share - fewest, most - share, half)
-    note = f"{share:.1%} of people have records of it ({fewest:.1%} to {most:.1%}): the estimate is about these"
     return replace(
-        _both(total, present, [note]),
+        _both(total, present),
         value=middle + value,
         standard_error=(upper - lower) / (2 * normal_quantile()),
         interval=(middle + min(lower, value), middle + max(upper, value)),
@@ -86,11 +85,11 @@ def standard_deviation(mean: Estimate, square: Estimate, bounds: tuple[float, fl
     )
 
 
-def _both(one: Estimate, other: Estimate, notes: Sequence[str] = ()) -> Estimate:
+def _both(one: Estimate, other: Estimate) -> Estimate:
     """What two estimates have together beside their numbers."""
     return replace(
         one,
         users=(*one.users, *other.users),
         failure_probability=min(one.failure_probability + other.failure_probability, 1.0),
-        notes=tuple(dict.fromkeys((*one.notes, *other.notes, *notes))),
+        notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
     )

@@ -111,7 +111,10 @@ class Target(ABC):
         pairs = zip(means, statistics, strict=True)
         estimate = self._read([among_present(mean, present, statistic.range) for mean, statistic in pairs])
         # Those who told whether they have the column served every mean, and count once.
-        return replace(estimate, users=tuple(count for each in found for count in each.users))
+        users = tuple(count for each in found for count in each.users)
+        fewest, most = present.interval
+        note = f"{present.value:.1%} of people have records of it ({fewest:.1%} to {most:.1%}): it is about these"
+        return replace(estimate, users=users, notes=(*estimate.notes, note))
 
     @property
     def sensitivities(self) -> tuple[float, ...]:
