@@ -33,7 +33,7 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     stored = printed(notebook)
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
-    assert pictures(notebook) == 4
+    assert pictures(notebook) == 5
     # What is drawn with a seed is what the stored notebook shows; the one report with real coins may differ.
     for line in ("the truth", "predicted error", "estimate "):
         assert re.findall(f"^.*{line}.*$", printed(notebook), re.MULTILINE) == re.findall(
@@ -43,7 +43,7 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
 
 def test_the_stored_notebook_shows_a_study_that_found_the_truth():
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    assert pictures(notebook) == 4
+    assert pictures(notebook) == 5
     low, high, truth = map(
         float, re.search(r"interval ([\d.]+) to ([\d.]+); truth ([\d.]+)", printed(notebook)).groups()
     )
