@@ -28,8 +28,8 @@ def show(plan: Plan, competitors: Mapping[str, float], differences: Mapping[str,
     for name, value in differences.items():
         where = f" in {name}" if name else ""
         output.people.print(
-            f"note: a difference of {value:g}{where} between two groups of {plan.users // 2:,} people each is found with "
-            f"{POWER:.0%} power at the 5 % level"
+            f"note: a difference of {value:g}{where} between two groups of {plan.users // 2:,} people each is found "
+            f"with {POWER:.0%} power at the 5 % level"
         )
     if competitors:
         output.people.print("\n[bold]For the same error[/bold]")
