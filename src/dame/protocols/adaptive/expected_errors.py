@@ -8,6 +8,7 @@ import numpy as np
 
 from dame.between_users.tuning import SEGMENTS
 from dame.planning.brief import Brief
+from dame.protocols.adaptive.tuning import TUNING
 
 Widths = tuple[float, float]
 
@@ -43,6 +44,9 @@ def widths_of(brief: Brief) -> Widths:
     return min(max(low, SEGMENTS.narrowest), SEGMENTS.widest), min(max(high, SEGMENTS.narrowest), SEGMENTS.widest)
 
 
-def plausible_widths(widths: Widths) -> tuple[float, ...]:
-    """Some widths that stand for all."""
-    return tuple(np.unique(np.clip(np.geomspace(SEGMENTS.narrowest, SEGMENTS.widest, 3), *widths)).tolist())
+def plausible_widths(brief: Brief) -> tuple[float, ...]:
+    """Some widths that stand for all: of users' own means, and, where b is to be learnt, of few records besides."""
+    widths = np.geomspace(SEGMENTS.narrowest, SEGMENTS.widest, 3)
+    if brief.between_sd is None:
+        widths = np.hypot(widths, TUNING.record_sd * brief.sizes.expectation(lambda sizes: 1 / sizes) ** 0.5)
+    return tuple(np.unique(np.clip(widths, *widths_of(brief))).tolist())

@@ -37,7 +37,7 @@ def plan_rounds(brief: Brief, most_rounds: int) -> tuple[tuple[Round, ...], Expe
     """As many rounds as may be asked, up to three, and the errors that are expected of them."""
     count = min(most_rounds, len(TUNING.segment_shares))
     shares = TUNING.segment_shares[count - 1]
-    expected = _expected(brief.alpha, brief.users, widths_of(brief), shares)
+    expected = _expected(brief.alpha, brief.users, widths_of(brief), plausible_widths(brief), shares)
     lens, channel = Windows.segments(EVEN), Bits.single(brief.alpha)
     rounds = [
         Round(name=name, share=share, lens=lens, channel=channel, error_after=min(math.sqrt(error), 1.0))
@@ -103,9 +103,11 @@ def _asked(plan: MachinePlan, history: Sequence[Tally]) -> tuple[Channel, float,
 
 
 @lru_cache(maxsize=256)
-def _expected(alpha: float, users: int, widths: Widths, shares: tuple[float, ...]) -> ExpectedErrors:
+def _expected(
+    alpha: float, users: int, widths: Widths, each: tuple[float, ...], shares: tuple[float, ...]
+) -> ExpectedErrors:
     """What rounds with these shares bring, by simulating a few studies of bells at all places, with normal noise."""
-    channel, each = Bits.single(alpha), plausible_widths(widths)
+    channel = Bits.single(alpha)
     errors = []
     for width in each:
         rng = np.random.default_rng(1)  # the same noise for every plan: predictions change smoothly

@@ -135,6 +135,8 @@ class Tuning:
     """Fewer users than this, or an effective sample size below this, send plain bits: segments would be empty."""
     rounds_sample: float = 50.0
     """Users with a smaller effective sample size are asked at once: they cannot tell where most people are."""
+    record_sd: float = 0.5
+    """How much records of one user are taken to vary, when an error is predicted."""
     varying_interval: float = 1.3
     """How much wider intervals are than the predicted error says, where users' means have a standard deviation of a
     fifth of the half-range; 1.15 for a fifteenth, 1.5 for two fifths."""
