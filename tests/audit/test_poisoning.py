@@ -264,3 +264,17 @@ def test_a_single_bin_leaves_nothing_to_elect():
     assert isinstance(next_step(plan, []).lens, Bins)
     assert plan.rounds[0].lens.bins == 1
     assert 0 < largest_shift(plan) <= 2.0
+
+
+def test_machines_that_differ_in_names_and_units_are_worked_out_once(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "dame.audit.poisoning.worst_attack", lambda plan, share: seen.append(plan) or worst_attack(plan, share)
+    )
+    one, other = (
+        plan_mean(users=777, alpha=1.1, sizes=dame.Sizes.constant(3), protocol="one-bit", bounds=bounds, study=study)
+        for bounds, study in (((-1, 1), "a"), ((0, 60), "b"))
+    )
+    assert largest_shift(other) == pytest.approx(30 * largest_shift(one), rel=1e-12)
+    assert largest_shift(other) == pytest.approx(worst_attack(other).shift, rel=1e-9)
+    assert len(seen) == 1

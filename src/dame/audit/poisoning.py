@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from operator import itemgetter
 from typing import Any, cast
 
@@ -23,12 +23,13 @@ from dame.audit.expected import expected_tally
 from dame.device.channels import Bits, Channel
 from dame.device.lenses import Bins, Lens, Windows
 from dame.device.parts import narrowed
-from dame.device.questions import Question
+from dame.device.questions import MEAN, Question
 from dame.device.records import MOST_RECORDS, Summary
+from dame.device.statistics import Value
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
-from dame.planning.machines import MachinePlan
+from dame.planning.machines import Forecast, MachinePlan
 from dame.protocols import drive_one
 from dame.protocols import next as next_step
 from dame.sizes import Sizes
@@ -49,6 +50,16 @@ MOST_VALUES = 64
 MOST_BINS = 256
 FAR = 16
 """Bins beyond which an attack is taken to reach any place."""
+
+_NOTHING = Forecast(
+    predicted_rmse=0.0,
+    predicted_rmse_with_failures=0.0,
+    failure_probability=0.0,
+    limit_mse=0.0,
+    lower_bound=0.0,
+    upper_bound=0.0,
+)
+"""What is promised plays no part in an attack."""
 
 Mix = tuple[tuple[int, int, float], ...]
 """What attackers send in a round: windows and values of reports, and the part of the attackers that sends each."""
@@ -73,7 +84,16 @@ class _Path:
 
 
 def largest_shift(plan: MachinePlan, share: float = SHARE) -> float:
-    """The largest shift of the estimate, in the study's units, that a share of malicious users can cause."""
+    """The largest shift of the estimate, in the study's units, that a share of malicious users can cause.
+
+    Machines that differ in names and units only are worked out once.
+    """
+    brief = replace(plan.brief, study="any", target=MEAN, statistic=Value())
+    return _inner_shift(replace(plan, brief=brief, forecast=_NOTHING, notes=()), share) * plan.brief.half_range
+
+
+@lru_cache(maxsize=256)
+def _inner_shift(plan: MachinePlan, share: float) -> float:
     return worst_attack(plan, share).shift
 
 

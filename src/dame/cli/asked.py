@@ -86,9 +86,9 @@ def numbers_by_name(option: str, words: Sequence[str] | None) -> dict[str, float
     """Numbers as people type them: NAME=NUMBER for each target, or one NUMBER, which gets an empty name."""
     found: dict[str, float] = {}
     for text in words or ():
-        name, _, number = text.rpartition("=")
-        if name in found:
-            raise InvalidInput(option, text, "given once for each target")
+        name, named, number = text.rpartition("=")
+        if name in found or (named and not name):
+            raise InvalidInput(option, text, "NAME=NUMBER, given once for each target")
         found[name] = checks.positive(option, checks.number_from_text(option, number), 1e300)
     return found
 

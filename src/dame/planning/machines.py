@@ -58,6 +58,10 @@ class MachinePlan:
     details: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        # Details are a mapping, which has no hash; what is left tells most machines apart.
+        return hash((self.protocol, self.protocol_version, self.brief, self.rounds))
+
     def __post_init__(self) -> None:
         checks.text("protocol", self.protocol, 32)
         checks.whole("protocol_version", self.protocol_version, 1, 10**6)
