@@ -20,10 +20,11 @@ from dame.studies.codec import plan_from_json, plan_to_json
 from dame.studies.plans import Plan
 from dame.studies.results import Result
 from dame.studies.running import next as next_step
+from dame.studies.running import questions, result
 from dame.tally import Tally
-from vectors.kept import FOLDER, documents, reports_on, tally_of
+from vectors.kept import FOLDER, SEVERAL, documents, reports_on, tally_of
 
-NAMES = sorted(path.name for path in FOLDER.iterdir())
+NAMES = sorted(path.name for path in FOLDER.iterdir() if path.name != SEVERAL)
 CLOSE = 1e-9
 
 
@@ -183,6 +184,31 @@ def test_questions_of_another_study_are_not_taken_for_those_of_the_plan(name):
         other = replace(first, **change)
         with pytest.raises(Mismatch, match=says):
             next_step(plan, [Tally.zero(other)])
+
+
+# --- several targets
+
+
+def test_a_study_of_several_targets_is_read_and_its_result_is_the_one_that_is_kept():
+    plan, history, kept = plan_of(SEVERAL), history_of(SEVERAL), stored(SEVERAL)["result"]
+    assert plan_to_json(plan) == stored(SEVERAL)["plan"]
+    assert {planned.target.kind for planned in plan.targets} == {"mean", "share", "sd"}
+    found = result(plan, history).to_json()
+    for ours, theirs in zip(found["targets"], kept["targets"], strict=True):
+        assert (ours["name"], ours["kind"], ours["users"]) == (theirs["name"], theirs["kind"], theirs["users"])
+        for key in ("estimate", "standard_error", "interval"):
+            assert ours[key] == pytest.approx(theirs[key], rel=CLOSE, abs=CLOSE)
+
+
+def test_a_study_of_several_targets_goes_on_from_any_tallies():
+    plan, history = plan_of(SEVERAL), history_of(SEVERAL)
+    for done in range(0, len(history), 3):
+        some = history[:done]
+        while open_ := questions(plan, some):
+            some = [*some, *(tally_of(question, reports_on(plan, question)) for question in open_)]
+        for ours, theirs in zip(result(plan, some).targets, stored(SEVERAL)["result"]["targets"], strict=True):
+            error = math.hypot(ours.estimate.standard_error, theirs["standard_error"])
+            assert abs(ours.estimate.value - theirs["estimate"]) < 6 * error
 
 
 # --- the script that wrote them
