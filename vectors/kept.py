@@ -58,7 +58,7 @@ def several() -> Study:
         sd("hours", (0, 24), name="spread"),
         mean("steps", (0, 30), present=0.5),
     ]
-    return Study(users=1200, alpha=3.0, sizes="uniform:1:9", targets=targets, study=f"kept-{SEVERAL}")
+    return Study(users=600, alpha=3.0, sizes="uniform:1:9", targets=targets, study=f"kept-{SEVERAL}")
 
 
 def documents(plan: Plan) -> dict[str, object]:
