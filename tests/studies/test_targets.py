@@ -12,7 +12,8 @@ import dame
 from dame.device.statistics import Indicator, Present, Square, Value
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
-from dame.studies.targets import TARGETS, Mean, Sd, Share, named, target_from_json, target_from_text
+from dame.studies.parsing import named, target_from_json, target_from_text
+from dame.studies.targets import TARGETS, Mean, Sd, Share
 
 MINUTES = Value(column="minutes", low=0.0, high=120.0)
 EXAMPLES = {

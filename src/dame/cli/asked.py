@@ -13,7 +13,8 @@ from dame.cli import options
 from dame.errors import InvalidInput
 from dame.sizes import Sizes
 from dame.studies.files import read_study
-from dame.studies.targets import Mean, target_from_text
+from dame.studies.parsing import target_from_text
+from dame.studies.targets import Mean
 
 TARGET_FORMS = "mean:COLUMN:LO:HI  share:COLUMN:above:X  share:COLUMN:below:X  share:COLUMN:is:VALUE  sd:COLUMN:LO:HI"
 

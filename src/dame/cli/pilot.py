@@ -19,9 +19,9 @@ from dame.errors import InvalidInput
 from dame.planning.codec import LEARN
 from dame.protocols import PROTOCOLS
 from dame.sizes import Sizes
+from dame.studies.parsing import named
 from dame.studies.plans import Plan
 from dame.studies.study import Study, by_protocol
-from dame.studies.targets import named
 
 AUTO = "auto"
 

@@ -15,8 +15,8 @@ from dame.device.questions import canonical
 from dame.errors import InvalidInput, shown
 from dame.planning.codec import machine_to_json, method_to_json
 from dame.protocols import machine_from_json
+from dame.studies.parsing import target_from_json
 from dame.studies.plans import Plan, TargetPlan
-from dame.studies.targets import target_from_json
 
 VERSION = 1
 SHIFT = "shift_by_1_percent"

@@ -10,7 +10,7 @@ from typing import Any
 from dame import checks
 from dame.errors import InvalidInput
 from dame.sizes import Sizes
-from dame.studies.targets import target_from_json
+from dame.studies.parsing import target_from_json
 
 CHOICES = {"max_rounds": "max_rounds", "failure": "failure", "survey_sizes": "survey"}
 """Names of the planner's choices in a study file, and in a study."""

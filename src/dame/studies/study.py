@@ -13,8 +13,9 @@ from dame.planning.codec import LEARN
 from dame.planning.machines import MachinePlan
 from dame.protocols import DEFAULT, planned, protocol_named, spread_of
 from dame.sizes import Sizes
+from dame.studies.parsing import named
 from dame.studies.plans import Plan, TargetPlan
-from dame.studies.targets import Mean, Measure, Target, named
+from dame.studies.targets import Mean, Measure, Target
 
 SizesByColumn = Sizes | str | Mapping[str, Sizes]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -77,7 +76,7 @@ class Target(ABC):
         """How much an error in each mean is felt in the target, where people are typical."""
 
     @abstractmethod
-    def _own_name(self) -> str:
+    def own_name(self) -> str:
         """What the target is called where its column has several."""
 
     @property
@@ -204,7 +203,7 @@ class Mean(_Bounded):
     def _sensitivities(self) -> Sequence[float]:
         return [1.0]
 
-    def _own_name(self) -> str:
+    def own_name(self) -> str:
         return self.column
 
     @property
@@ -253,7 +252,7 @@ class Sd(_Bounded):
         )
         return (*Target.assumptions.fget(self), typical)  # type: ignore[attr-defined]
 
-    def _own_name(self) -> str:
+    def own_name(self) -> str:
         return f"{self.column}-sd"
 
     @property
@@ -296,7 +295,7 @@ class Share(Target):
     def _sensitivities(self) -> Sequence[float]:
         return [1.0]
 
-    def _own_name(self) -> str:
+    def own_name(self) -> str:
         return f"{self.column}-{self.relation}-{self.than}"
 
     @property
@@ -336,49 +335,6 @@ class Share(Target):
 
 TARGETS: dict[str, type[Target]] = {target.kind: target for target in (Mean, Share, Sd)}
 """The kinds of targets by their names."""
-_OPTIONS = {"name": str, "weight": float, "present": float}
-
-
-def target_from_text(text: str) -> Target:
-    """A target as people type it, such as `mean:minutes:0:120`; `:name=…`, `:weight=…` and `:present=…` may follow."""
-    kind, *words = text.split(":")
-    options: dict[str, Any] = {}
-    while words and words[-1].partition("=")[0] in _OPTIONS and "=" in words[-1]:
-        name, _, value = words.pop().partition("=")
-        options[name] = value if _OPTIONS[name] is str else checks.number_from_text(name, value)
-    return _class_of(kind, text).from_words(words, **options)
-
-
-def target_from_json(document: object) -> Target:
-    """The target that a JSON object or the table of a study file describes."""
-    if not isinstance(document, Mapping):
-        raise InvalidInput("target", document, "a JSON object")
-    given = dict(document)
-    return _class_of(given.pop("kind", None), document).from_json(given)
-
-
-def _class_of(kind: object, given: object) -> type[Target]:
-    if not isinstance(kind, str) or kind not in TARGETS:
-        raise InvalidInput("target", given, f"one whose kind is {', '.join(TARGETS)}, such as mean:minutes:0:120")
-    return TARGETS[kind]
-
-
-def named(targets: Iterable[Target]) -> tuple[Target, ...]:
-    """The targets, each with a name: its column's, where no other target is about that; two of one name are refused."""
-    given = tuple(targets)
-    if not given:
-        raise InvalidInput("targets", [], "at least one, such as mean:minutes:0:120")
-    columns = Counter(target.column for target in given)
-    each = tuple(target if target.name else _with_name(target, columns[target.column] == 1) for target in given)
-    twice = [name for name, count in Counter(target.name for target in each).items() if count > 1]
-    if twice:
-        raise InvalidInput("targets", twice[0], "targets of different names: add :name=…")
-    return each
-
-
-def _with_name(target: Target, alone: bool) -> Target:
-    name = target.column if alone else target._own_name()
-    return replace(target, name=(name.replace("/", "-") or target.kind)[:LONGEST])
 
 
 def mean(column: str, bounds: tuple[float, float], **options: Any) -> Mean:
