@@ -204,6 +204,7 @@ class Mean(_Bounded):
         return [1.0]
 
     def own_name(self) -> str:
+        """What it is called where its column has several targets."""
         return self.column
 
     @property
@@ -253,6 +254,7 @@ class Sd(_Bounded):
         return (*Target.assumptions.fget(self), typical)  # type: ignore[attr-defined]
 
     def own_name(self) -> str:
+        """What it is called where its column has several targets."""
         return f"{self.column}-sd"
 
     @property
@@ -296,6 +298,7 @@ class Share(Target):
         return [1.0]
 
     def own_name(self) -> str:
+        """What it is called where its column has several targets."""
         return f"{self.column}-{self.relation}-{self.than}"
 
     @property
