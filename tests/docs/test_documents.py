@@ -35,7 +35,10 @@ def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     scope: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), scope)
     assert isinstance(scope["step"], dame.device.Question)
-    assert "Estimate(" in capsys.readouterr().out
+    error, interval = capsys.readouterr().out.splitlines()
+    assert 0 < float(error) < 1
+    low, high = map(float, interval.strip("()").split(","))
+    assert low < 6 < high, "beta:2:6 on 24 hours has the mean 6"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

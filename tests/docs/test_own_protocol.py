@@ -55,8 +55,8 @@ import dame, two_looks
 sizes = dame.Sizes.parse("poisson:500")
 people = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.4"))
 for name in ("two-looks", "one-bit"):
-    plan = plan_mean(users=20_000, alpha=1, sizes=sizes, protocol=name)
-    print(simulate(plan, people, 200, seed=1).mse)
+    plan = dame.plan(users=20_000, alpha=1, sizes=sizes, protocol=name)
+    print(dame.simulate(plan, people, 200, seed=1).mse)
 """
     done = run_python("-c", code)
     assert done.returncode == 0, done.stderr

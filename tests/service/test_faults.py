@@ -22,7 +22,7 @@ from dame.device.questions import question_from_json
 from dame.service import auth
 from dame.service.database import Database, Unavailable
 from dame.service.rounds import Rounds
-from dame.service.stored import Study
+from dame.service.stored import StoredStudy
 from dame.service.studies import Studies
 from dame.service.uploads import Upload, Uploads
 from dame.tally import merged
@@ -42,7 +42,7 @@ class Desk:
         self.rounds = Rounds(self.database, self.studies)
         self.uploads = Uploads(self.database)
 
-    def reports(self, study: Study, index: int) -> tuple[int, int, int]:
+    def reports(self, study: StoredStudy, index: int) -> tuple[int, int, int]:
         """How many reports of a round were counted on arrival, are stored, and are found by a recount."""
         with self.database.reading() as connection:
             row = text("SELECT id, reports FROM rounds WHERE study_id = :study AND slot = :slot")
@@ -60,7 +60,7 @@ def desk(address: str) -> Iterator[Desk]:
     opened.database.close()
 
 
-def tokens_of(desk: Desk, study: Study, index: int, count: int) -> list[str]:
+def tokens_of(desk: Desk, study: StoredStudy, index: int, count: int) -> list[str]:
     made: list[str] = []
     while len(made) < count:
         some = desk.studies.invite(study, 2 * count)
@@ -68,7 +68,7 @@ def tokens_of(desk: Desk, study: Study, index: int, count: int) -> list[str]:
     return made[:count]
 
 
-def prepared(desk: Desk, count: int) -> tuple[Study, list[Sent]]:
+def prepared(desk: Desk, count: int) -> tuple[StoredStudy, list[Sent]]:
     study = desk.studies.create(plan_document()).study
     question = question_from_json(desk.rounds.question(study, 0).document)
     tokens = tokens_of(desk, study, 0, count)

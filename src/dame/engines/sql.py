@@ -31,7 +31,7 @@ class RowNames:
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
-class Sums(NamedTuple):
+class ColumnSums(NamedTuple):
     """What a statistic needs: a reading of each record, how these are summed up, and how clipped ones are counted."""
 
     reading: str | None
@@ -108,9 +108,11 @@ class Reduction:
         """What there is of each column."""
         return "vf"
 
-    def sums(self) -> list[Sums]:
+    def sums(self) -> list[ColumnSums]:
         """What each statistic needs."""
-        return [Sums(form.reading(f"f{place}"), form.total, _outside(form, place)) for place, form in self.forms()]
+        return [
+            ColumnSums(form.reading(f"f{place}"), form.total, _outside(form, place)) for place, form in self.forms()
+        ]
 
     def _readings(self) -> dict[str, str]:
         return _named("g", (sums.reading for sums in self.sums()))
@@ -193,13 +195,13 @@ class CleanReduction(Reduction):
     def _letters(self) -> str:
         return "f"
 
-    def sums(self) -> list[Sums]:
+    def sums(self) -> list[ColumnSums]:
         """What each statistic needs."""
         return [self._quick(place, *pair) for place, pair in enumerate(self.forms())]
 
-    def _quick(self, statistic: int, column: int, form: SqlForm) -> Sums:
+    def _quick(self, statistic: int, column: int, form: SqlForm) -> ColumnSums:
         within = statistic in self.within
-        return Sums(form.quick_reading(f"f{column}"), lambda reading: form.quick_total(reading, within), None)
+        return ColumnSums(form.quick_reading(f"f{column}"), lambda reading: form.quick_total(reading, within), None)
 
     def aggregates(self) -> list[tuple[str, str]]:
         """Fourth step, for each key: how many records, and the sums."""

@@ -65,7 +65,7 @@ def sql_form(statistic: Statistic, dialect: Dialect, text: bool) -> SqlForm:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bounded(SqlForm):
+class _BoundedSql(SqlForm):
     """Numbers that are clipped to bounds and rounded to the grid."""
 
     shows_nan = True
@@ -93,7 +93,7 @@ class _Bounded(SqlForm):
         return f"floor(({value} - {double(self.low)}) * {scale} + {double(0.5)})"
 
 
-class _ValueSql(_Bounded):
+class _ValueSql(_BoundedSql):
     __slots__ = ()
 
     def total(self, reading: str) -> str:
@@ -106,7 +106,7 @@ class _ValueSql(_Bounded):
         return f"sum({_twice_clipped(reading)}) * {double(0.5)}"
 
 
-class _SquareSql(_Bounded):
+class _SquareSql(_BoundedSql):
     __slots__ = ()
 
     def total(self, reading: str) -> str:

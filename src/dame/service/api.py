@@ -34,7 +34,7 @@ from dame.service.rounds import Rounds
 from dame.service.schedule import Schedule, seconds
 from dame.service.settings import Settings
 from dame.service.shifts import Shifts
-from dame.service.stored import Study
+from dame.service.stored import StoredStudy
 from dame.service.studies import LONGEST_GROUP, Studies
 from dame.studies.plans import MOST_SLOTS
 
@@ -206,7 +206,7 @@ def _add_round_routes(router: APIRouter, services: Services) -> None:
         return StreamingResponse(parts, media_type=OCTETS, headers=headers)
 
 
-def link(base: str, study: Study, token: str, group: str | None = None) -> str:
+def link(base: str, study: StoredStudy, token: str, group: str | None = None) -> str:
     """The address that a participant opens. All that is private stands behind #, which browsers do not send.
 
     Her group is in it, so that her device can tell her without asking anybody.

@@ -20,7 +20,7 @@ from dame.service.problems import Problem
 from dame.service.results import target_result
 from dame.service.rounds import SignedQuestion
 from dame.service.schedule import iso
-from dame.service.stored import Group, Study, stored_groups
+from dame.service.stored import Group, StoredStudy, stored_groups
 from dame.service.tallies import stored_question, stored_tally
 from dame.studies.plans import TargetPlan
 
@@ -54,7 +54,7 @@ def asked_document(asked: SignedQuestion) -> models.AskedDocument:
     )
 
 
-def public_document(database: Database, study: Study) -> models.PublicStudyDocument:
+def public_document(database: Database, study: StoredStudy) -> models.PublicStudyDocument:
     """What everybody may know: the plan, the key, and which rounds are open. No counts."""
     with database.reading() as connection:
         rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
@@ -74,7 +74,7 @@ def public_document(database: Database, study: Study) -> models.PublicStudyDocum
     )
 
 
-def status_document(database: Database, study: Study) -> models.StatusDocument:
+def status_document(database: Database, study: StoredStudy) -> models.StatusDocument:
     """What the administrator sees: counts, histograms, windows, refusals, and what was found so far."""
     with database.reading() as connection:
         rows = connection.execute(_ROUNDS, {"study": study.id}).mappings().all()
@@ -97,7 +97,7 @@ def status_document(database: Database, study: Study) -> models.StatusDocument:
     )
 
 
-def result_document(study: Study) -> models.ResultDocument:
+def result_document(study: StoredStudy) -> models.ResultDocument:
     """What a finished study tells."""
     result = _result(study)
     if result is None:
@@ -110,7 +110,7 @@ def tally_document(tallies: ByGroup) -> models.TallyDocument:
     return models.TallyDocument.model_validate(tallies_to_json(tallies))
 
 
-def _result(study: Study) -> models.ResultDocument | None:
+def _result(study: StoredStudy) -> models.ResultDocument | None:
     return None if study.result is None else models.ResultDocument.model_validate(study.result)
 
 
@@ -118,7 +118,9 @@ def _open(rows: Sequence[RowMapping]) -> list[int]:
     return [row["slot"] for row in rows if row["state"] == "open"]
 
 
-def _target_document(study: Study, planned: TargetPlan, rows: Sequence[RowMapping]) -> models.TargetStatusDocument:
+def _target_document(
+    study: StoredStudy, planned: TargetPlan, rows: Sequence[RowMapping]
+) -> models.TargetStatusDocument:
     target, found = planned.target, target_result(study, planned)
     machines = [_machine_document(study, machine) for machine in planned.machines]
     own = [rows[slot] for machine in machines for slot in machine.rounds]
@@ -137,7 +139,7 @@ def _target_document(study: Study, planned: TargetPlan, rows: Sequence[RowMappin
     )
 
 
-def _machine_document(study: Study, machine: MachinePlan) -> models.MachineDocument:
+def _machine_document(study: StoredStudy, machine: MachinePlan) -> models.MachineDocument:
     return models.MachineDocument(
         name=machine.name,
         words=machine.brief.statistic.words,
@@ -172,7 +174,7 @@ def _round(row: RowMapping) -> dict[str, Any]:
     }
 
 
-def _round_document(study: Study, row: RowMapping) -> models.RoundStatusDocument:
+def _round_document(study: StoredStudy, row: RowMapping) -> models.RoundStatusDocument:
     return models.RoundStatusDocument(
         **_round(row),
         expected=round(study.plan.shares[row["slot"]] * study.plan.users),
@@ -186,7 +188,7 @@ def _round_document(study: Study, row: RowMapping) -> models.RoundStatusDocument
     )
 
 
-def _histogram(study: Study, row: RowMapping) -> models.HistogramDocument | None:
+def _histogram(study: StoredStudy, row: RowMapping) -> models.HistogramDocument | None:
     histogram = None if row["tally"] is None else vote_histogram(_machine(study, row), stored_tally(row))
     if histogram is None:
         return None
@@ -198,7 +200,7 @@ def _histogram(study: Study, row: RowMapping) -> models.HistogramDocument | None
     )
 
 
-def _window(study: Study, row: RowMapping) -> models.WindowDocument | None:
+def _window(study: StoredStudy, row: RowMapping) -> models.WindowDocument | None:
     # By the question, not by the plan: after a survey of sizes a round may vote that was planned to measure.
     if row["question"] is None:
         return None
@@ -206,5 +208,5 @@ def _window(study: Study, row: RowMapping) -> models.WindowDocument | None:
     return None if ends is None else models.WindowDocument(centre=ends.centre, low=ends.low, high=ends.high)
 
 
-def _machine(study: Study, row: RowMapping) -> MachinePlan:
+def _machine(study: StoredStudy, row: RowMapping) -> MachinePlan:
     return study.plan.machine_of(Slot(row["target"], row["round"]))

@@ -11,7 +11,7 @@ from dame.service.schedule import kept_deadline
 from dame.service.signing import signature
 
 if TYPE_CHECKING:
-    from dame.service.stored import Study
+    from dame.service.stored import StoredStudy
 
 _OPEN = text(
     "UPDATE rounds SET state = 'open', question = :question, question_id = :question_id, signature = :signature,"
@@ -21,7 +21,7 @@ _OPEN = text(
 _DEADLINES = text("SELECT round, deadline FROM rounds WHERE study_id = :study AND target = :target AND round <= :round")
 
 
-def open_round(connection: Connection, study: Study, question: Question, now: float) -> None:
+def open_round(connection: Connection, study: StoredStudy, question: Question, now: float) -> None:
     """Opens the round that a question is for: the next one of its machine."""
     where = {"study": study.id, **question.slot._asdict()}
     deadlines: dict[int, float | None] = {row[0]: row[1] for row in connection.execute(_DEADLINES, where)}

@@ -9,19 +9,19 @@ from sqlalchemy import RowMapping
 
 from dame.estimates import Estimate, Outcome
 from dame.planning.machines import MachinePlan
-from dame.service.stored import Study
+from dame.service.stored import StoredStudy
 from dame.service.tallies import stored_by_group, stored_tally
 from dame.studies.plans import TargetPlan
 from dame.studies.results import Result, TargetResult
 from dame.studies.running import result_of_outcomes
 
 
-def study_result(study: Study, rows: Sequence[RowMapping]) -> Result:
+def study_result(study: StoredStudy, rows: Sequence[RowMapping]) -> Result:
     """The result of a study, all rounds of which are closed: `rows` are those of its rounds, in the order of slots."""
     return result_of_outcomes(study.plan, [_outcome(study, machine, rows) for machine in study.plan.machines])
 
 
-def _outcome(study: Study, machine: MachinePlan, rows: Sequence[RowMapping]) -> Outcome:
+def _outcome(study: StoredStudy, machine: MachinePlan, rows: Sequence[RowMapping]) -> Outcome:
     own = sorted((row for row in rows if row["target"] == machine.name), key=lambda row: int(row["round"]))
     return Outcome(
         estimate=_estimate(study.estimates[machine.name]),
@@ -30,7 +30,7 @@ def _outcome(study: Study, machine: MachinePlan, rows: Sequence[RowMapping]) -> 
     )
 
 
-def target_result(study: Study, planned: TargetPlan) -> TargetResult | None:
+def target_result(study: StoredStudy, planned: TargetPlan) -> TargetResult | None:
     """What the study tells of one target; None while one of its machines is under way."""
     found = [study.estimates.get(machine.name) for machine in planned.machines]
     known = [_estimate(one) for one in found if one is not None]

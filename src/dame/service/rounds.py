@@ -27,7 +27,7 @@ from dame.service.patience import Patience
 from dame.service.problems import Problem
 from dame.service.results import study_result
 from dame.service.schedule import iso
-from dame.service.stored import Group, Study, stored_groups
+from dame.service.stored import Group, StoredStudy, stored_groups
 from dame.service.studies import Clock, Studies
 from dame.service.tallies import (
     counted,
@@ -90,7 +90,7 @@ class Rounds:
         self._log = log or Log()
         self._patience = patience or Patience()
 
-    def question(self, study: Study, index: int) -> SignedQuestion:
+    def question(self, study: StoredStudy, index: int) -> SignedQuestion:
         """The question of an open round; a Problem says when a round opens, or that it is over."""
         check_round(study, index)
         with self._database.reading() as connection:
@@ -107,7 +107,7 @@ class Rounds:
             signature=row["signature"],
         )
 
-    def close(self, study: Study, index: int) -> None:
+    def close(self, study: StoredStudy, index: int) -> None:
         """Closes a round and opens the next one of its machine, or keeps what that found.
 
         Closing a closed round changes nothing. After the last round of all machines, the study has its result.
@@ -117,7 +117,7 @@ class Rounds:
             self._finish(study, index)
         self._conclude(study)
 
-    def _begin(self, study: Study, index: int) -> bool:
+    def _begin(self, study: StoredStudy, index: int) -> bool:
         """Whether the reports of the round are to be counted now."""
         with self._database.writing() as connection:
             query = text(_STATE + self._database.lock())
@@ -129,7 +129,7 @@ class Rounds:
             connection.execute(_BEGIN_CLOSE, {"id": row["id"], "now": now})
             return bool(row["state"] != "closed")
 
-    def _finish(self, study: Study, index: int) -> None:
+    def _finish(self, study: StoredStudy, index: int) -> None:
         """Counts the reports of a closing round, and takes the next step of its machine."""
         with self._database.reading() as connection:
             rows = self._slots(connection, study)
@@ -152,7 +152,7 @@ class Rounds:
             if not isinstance(step, Estimate):
                 open_round(connection, study, step, self._clock())
 
-    def _conclude(self, study: Study) -> None:
+    def _conclude(self, study: StoredStudy) -> None:
         """Keeps the result of a study whose last round is closed. Whoever does it, it is the same."""
         with self._database.reading() as connection:
             rows = self._slots(connection, study)
@@ -164,44 +164,44 @@ class Rounds:
             with self._database.writing() as connection:
                 connection.execute(_CONCLUDE, {"study": study.id, "result": result})
 
-    def _slots(self, connection: Connection, study: Study, lock: str = "") -> Sequence[RowMapping]:
+    def _slots(self, connection: Connection, study: StoredStudy, lock: str = "") -> Sequence[RowMapping]:
         return connection.execute(text(_SLOTS + lock), {"study": study.id}).mappings().all()
 
-    def _count(self, connection: Connection, study: Study, row: RowMapping) -> dict[str, Tally]:
+    def _count(self, connection: Connection, study: StoredStudy, row: RowMapping) -> dict[str, Tally]:
         groups = stored_groups(connection, study.id)
         return counted(self._database, connection, row["id"], stored_question(row["question"]), groups)
 
-    def recount(self, study: Study, index: int) -> ByGroup | None:
+    def recount(self, study: StoredStudy, index: int) -> ByGroup | None:
         """The tallies of a round, counted again from the stored reports; None before it was opened."""
         with self._database.reading() as connection:
             row = self._slots(connection, study)[index]
             return None if row["question"] is None else self._count(connection, study, row)
 
-    def tallies(self, study: Study) -> list[ByGroup]:
+    def tallies(self, study: StoredStudy) -> list[ByGroup]:
         """The tallies of all closed rounds, by group, each with the question that was asked."""
         with self._database.reading() as connection:
             rows = self._slots(connection, study)
         return [stored_by_group(row) for row in rows if row["tally"] is not None]
 
-    def tally(self, study: Study, index: int) -> ByGroup:
+    def tally(self, study: StoredStudy, index: int) -> ByGroup:
         """The tallies of the groups in a closed round, with the question that was asked."""
         return stored_by_group(self._closed_row(study, index))
 
-    def exported(self, study: Study, index: int, group: str | None = None) -> tuple[Question, Iterator[bytes]]:
+    def exported(self, study: StoredStudy, index: int, group: str | None = None) -> tuple[Question, Iterator[bytes]]:
         """The question of a closed round, and its reports in random order: all of them, or those of a group."""
         row = self._closed_row(study, index)
         question = stored_question(row["question"])
         group_id = None if group is None else self._group(study, group).id
         return question, self._stream(row["id"], reports_at_once(question), group_id)
 
-    def _group(self, study: Study, name: str) -> Group:
+    def _group(self, study: StoredStudy, name: str) -> Group:
         with self._database.reading() as connection:
             groups = {group.name: group for group in stored_groups(connection, study.id)}
         if name not in groups:
             raise Problem("unknown-group", f"nobody of the group {name!r} was invited to this study")
         return groups[name]
 
-    def _closed_row(self, study: Study, index: int) -> RowMapping:
+    def _closed_row(self, study: StoredStudy, index: int) -> RowMapping:
         check_round(study, index)
         with self._database.reading() as connection:
             row = self._slots(connection, study)[index]
@@ -239,7 +239,7 @@ class Rounds:
         return True
 
 
-def check_round(study: Study, index: int) -> None:
+def check_round(study: StoredStudy, index: int) -> None:
     """Refuses a round that the study does not have: no slot of its plan."""
     if not 0 <= index < len(study.plan.slots):
         raise Problem("unknown-round", f"the study has rounds 0 to {len(study.plan.slots) - 1}")

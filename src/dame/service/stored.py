@@ -19,7 +19,7 @@ _GROUPS = text("SELECT id, name, invited FROM groups WHERE study_id = :study ORD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
+class StoredStudy:
     """A study as it is stored: everything but the state of its rounds, which changes."""
 
     id: int
@@ -69,11 +69,11 @@ def study_row(connection: Connection, name: str) -> RowMapping:
     return row
 
 
-def stored_study(connection: Connection, name: str) -> Study:
+def stored_study(connection: Connection, name: str) -> StoredStudy:
     """The study of that name."""
     row = study_row(connection, name)
     done = connection.execute(_ESTIMATES, {"study": row["id"]})
-    return Study(
+    return StoredStudy(
         id=row["id"],
         study=row["study"],
         title=row["title"],

@@ -19,7 +19,7 @@ from dame.service.opening import open_round
 from dame.service.problems import Problem
 from dame.service.schedule import Schedule
 from dame.service.signing import new_signing_key, public_key
-from dame.service.stored import Study, stored_groups, stored_study, study_row
+from dame.service.stored import StoredStudy, stored_groups, stored_study, study_row
 from dame.studies.codec import plan_from_json, plan_to_json
 from dame.studies.plans import Plan
 from dame.studies.running import questions
@@ -44,7 +44,7 @@ Clock = Callable[[], float]
 class CreatedStudy:
     """A new study, and the key of its administrator, which is told once."""
 
-    study: Study
+    study: StoredStudy
     administrator_key: str
 
 
@@ -99,12 +99,12 @@ class Studies:
             }
             _insert(connection, "rounds", values)
 
-    def get(self, name: str) -> Study:
+    def get(self, name: str) -> StoredStudy:
         """The study of that name."""
         with self._database.reading() as connection:
             return stored_study(connection, name)
 
-    def administered(self, name: str, key: str) -> Study:
+    def administered(self, name: str, key: str) -> StoredStudy:
         """The study of that name, for whoever holds its administrator's key."""
         study = self.get(name)
         if not auth.matches(key, study.administrator_hash):
@@ -119,7 +119,7 @@ class Studies:
             connection.execute(text(query), {"hash": auth.digest(key), "id": study_row(connection, name)["id"]})
         return key
 
-    def invite(self, study: Study, count: int, group: str | None = None) -> list[str]:
+    def invite(self, study: StoredStudy, count: int, group: str | None = None) -> list[str]:
         """New tokens for people of a group; the store keeps their hashes, and the slots that these lead to."""
         checks.whole("count", count, 1, MOST_INVITATIONS)
         _check_group(study.plan, group)

@@ -150,7 +150,7 @@ class Target(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bounded(Target):
+class _WithinBounds(Target):
     """A target about values within bounds."""
 
     bounds: tuple[float, float]
@@ -185,7 +185,7 @@ class _Bounded(Target):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mean(_Bounded):
+class Mean(_WithinBounds):
     """The mean of people's own means of a column."""
 
     kind = "mean"
@@ -219,7 +219,7 @@ class Mean(_Bounded):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sd(_Bounded):
+class Sd(_WithinBounds):
     """The standard deviation of the records of a column, every person with the same weight."""
 
     kind = "sd"
