@@ -59,7 +59,7 @@ after_a_round = lambda rounds: None
 """
 TALLIES = """
 from dame.engines.study import carry_out
-outcome = carry_out(plan, people.reduced, seed=7, progress=after_a_round)[0]
+((outcome,),) = carry_out(plan, people.reduced, seed=7, progress=after_a_round)
 print(json.dumps({"study": people.study, "tallies": [tally.to_json() for tally in outcome.tallies]}))
 """
 
@@ -120,7 +120,7 @@ def embedded(records: Path, study: str) -> list[object]:
     """The tallies of the documented study by DuckDB."""
     people = dame.Population.table(str(records / "*.parquet"), **LAYOUT, study=study)
     plan = dame.plan(users=people.users, alpha=1.0, sizes=people.sizes, bounds=(0, 24), study=study)
-    return [tally.to_json() for tally in carry_out(plan, people.reduced, seed=7)[0].tallies]
+    return [tally.to_json() for tally in carry_out(plan, people.reduced, seed=7)[0][0].tallies]
 
 
 def same_pilot(call: Call, records: Path, there: str) -> bool:
