@@ -59,7 +59,7 @@ def test_a_footer_without_flaws_saves_the_look(
 ) -> None:
     write(tmp_path / "a.parquet", values, kind)
     agrees(str(tmp_path / "a.parquet"), values)
-    assert (len(looks), queries) == (int(how == CLEAN), [how])  # what is clipped must be counted
+    assert (looks, queries) == ([], [how])
 
 
 @pytest.mark.parametrize("values", [INSIDE, OUTSIDE])
@@ -75,7 +75,7 @@ def test_kinds_of_values(tmp_path: Path, kind: pa.DataType, largest: int, looks:
     values = [False, True, True, False] if pa.types.is_boolean(kind) else [0, 3, largest, 2]
     write(tmp_path / "a.parquet", values, kind)
     agrees(str(tmp_path / "a.parquet"), [float(value) for value in values])
-    assert bool(looks) == (largest == 90 or not pa.types.is_integer(kind))
+    assert bool(looks) == (not pa.types.is_integer(kind))
 
 
 @pytest.mark.parametrize(("values", "how"), [(INSIDE, WITHIN), (OUTSIDE, CLEAN)])
@@ -103,7 +103,7 @@ def test_values_far_out(tmp_path: Path, far: float, queries: list) -> None:
 
 SECOND = [
     (INSIDE, {}, False, [WITHIN]),
-    (OUTSIDE, {}, True, [CLEAN]),
+    (OUTSIDE, {}, False, [CLEAN]),
     (INSIDE, {"write_statistics": False}, True, [WITHIN]),
     (OUTSIDE, {"write_statistics": False}, True, [CLEAN]),
     ([1.0, None, 2.0, 3.0], {}, True, [FULL]),

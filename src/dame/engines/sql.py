@@ -181,11 +181,12 @@ class CleanReduction(Reduction):
 
     There is nothing to count but records, and sums in doubles, which are quicker, are exact for users with at most
     MOST_EXACT records. If a value is NaN after all, which the footers of Parquet files do not tell, a sum of its user
-    is null. `within` are the places of statistics that clip no value; what others clip is counted by `look`, once for
-    the whole table, which takes half of the time that counting it for each user would.
+    is null. `within` are the places of statistics that clip no value, `counted` those whose clipped values are counted
+    for each user. What others clip is counted by `look`, once for the whole table, which is quicker for several.
     """
 
     within: frozenset[int] = frozenset()
+    counted: frozenset[int] = frozenset()
 
     def counting(self) -> list[str]:
         """Second step: every value counts."""
@@ -201,12 +202,15 @@ class CleanReduction(Reduction):
 
     def _quick(self, statistic: int, column: int, form: SqlForm) -> ColumnSums:
         within = statistic in self.within
-        return ColumnSums(form.quick_reading(f"f{column}"), lambda reading: form.quick_total(reading, within), None)
+        outside = _outside(form, column) if statistic in self.counted else None
+        return ColumnSums(form.quick_reading(f"f{column}"), lambda reading: form.quick_total(reading, within), outside)
 
     def aggregates(self) -> list[tuple[str, str]]:
         """Fourth step, for each key: how many records, and the sums."""
         totals = {f"TRY_CAST({total} AS BIGINT)": name for total, name in _named("total", self._totals()).items()}
-        return [("count(*)", "records"), *totals.items(), *self._groups()]
+        outside = _named("outside", (sums.outside for sums in self.sums()))
+        # In this order: DuckDB takes 8 % longer when the sum comes last.
+        return [("count(*)", "records"), *totals.items(), *outside.items(), *self._groups()]
 
     def row(self) -> RowNames:
         """What the last step calls its numbers: whoever has a record has one in every column."""
