@@ -46,12 +46,10 @@ TURNS = 3
 def one_round_plan(bins: int = 64) -> dict[str, object]:
     """A plan whose first round is a vote of so many bins, which nearly everybody answers."""
     plan = dame.plan(users=10_000, alpha=1.0, sizes=dame.Sizes.parse("poisson:50"), protocol="paper", study="load")
-    (target,) = plan.targets
     vote, measure = plan.only.rounds
     lens = replace(narrowed(Bins, vote.lens), bins=bins, width=2 / bins)
-    channel = replace(narrowed(Bits, vote.channel), bins=bins)
-    rounds = (replace(vote, share=0.999999, lens=lens, channel=channel), replace(measure, share=1e-6))
-    changed = replace(target, machines=(replace(plan.only, rounds=rounds),))
+    vote = replace(vote, share=0.999999, lens=lens, channel=replace(narrowed(Bits, vote.channel), bins=bins))
+    changed = replace(plan.targets[0], machines=(replace(plan.only, rounds=(vote, replace(measure, share=1e-6))),))
     return json.loads(json.dumps(dame.plan_to_json(replace(plan, targets=(changed,)))))
 
 
@@ -63,9 +61,9 @@ def run_server(database: str) -> None:
 
     from dame.service.answers import send_json
     from dame.service.app import create_app
-    from dame.service.limits import whole_body
     from dame.service.logs import Log
-    from dame.service.server import configured, run
+    from dame.service.server import configured, listen, run
+    from dame.service.visits import whole_body
 
     class Nothing:
         """Reads the body and the token, and answers as an upload does."""
@@ -77,7 +75,7 @@ def run_server(database: str) -> None:
     settings = Settings(database=database, port=0, rate_limit=1e9, refusal_limit=1e9)
     app = create_app(settings, Log(Path(os.devnull).open("w")))  # noqa: SIM115
     app.router.routes.insert(0, Route("/nothing/{study}", Nothing(), methods=["POST"]))
-    run(configured(settings, app), lambda address: print(address, flush=True))
+    run(configured(settings, app), listen(settings), lambda address: print(address, flush=True))
 
 
 @contextlib.contextmanager
@@ -197,8 +195,8 @@ class Paced(asyncio.Protocol):
 
 def post(path: str, body: bytes, token: str | None, kind: str = "application/octet-stream") -> bytes:
     secret = f"Authorization: Bearer {token}\r\n" if token else ""
-    head = f"POST {path} HTTP/1.1\r\nHost: load\r\n{secret}Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{secret}"
+    return f"{head}Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 # --- phases

@@ -21,6 +21,7 @@ from vectors.statistic_scripts import (
     statistic_records,
     statistic_refusals,
 )
+from vectors.stripe_scripts import stripe_answers, stripe_questions, stripe_refusals
 from vectors.study_plans import plans
 from vectors.study_scripts import plan_script, study_document
 from vectors.window_scripts import window_answers, window_questions, window_refusals
@@ -31,6 +32,7 @@ LENSES = {
     "size-classes": (size_class_questions(), size_class_answers),
     "windows": (window_questions(), window_answers),
     "segments": (segment_questions(), segment_answers),
+    "stripes": (stripe_questions(), stripe_answers),
 }
 """For each lens (and for windows that are segments): its questions by channel, and the script of answers."""
 
@@ -64,7 +66,7 @@ def documents() -> dict[str, Document]:
 
 
 def _refusals(question: Question) -> list[Document]:
-    lenses = [*bin_refusals(), *size_class_refusals(), *window_refusals()]
+    lenses = [*bin_refusals(), *size_class_refusals(), *window_refusals(), *stripe_refusals()]
     headers = [*device.header_refusals(question), *statistic_refusals()]
     return device.refusal_script([*headers, *lenses, *channel_refusals()])
 

@@ -38,6 +38,7 @@ def kept_plans() -> dict[str, Plan]:
         "kent-1": {"protocol": "kent", **many},
         "duchi-1": {"protocol": "duchi", **few},
         "one-bit-1": {"protocol": "one-bit", **few},
+        "one-round-1": {"protocol": "one-round", **many},
         "adaptive-1-votes": many,
         "adaptive-1-bits": few,
         "adaptive-1-survey": {**many, "survey": 0.2},

@@ -54,22 +54,28 @@ def question_operation(document: object) -> Document:
 # --- records
 
 
-def summary_outcome(statistic: object, records: Sequence[object]) -> Document:
+def summary_outcome(statistic: object, records: Sequence[object], word: int = 0) -> Document:
     """Size and mean of records."""
-    person = STATISTICS.from_json(statistic).summarise(records)
+    person = STATISTICS.from_json(statistic).summarise(records, word)
     return {"size": person.size, "mean": person.mean}
 
 
-def summary_operation(statistic: object, records: Sequence[object]) -> Document:
-    """The operation `summarise`; with the exact sum on the grid that the mean comes from, if the records are good."""
-    expect = outcome(lambda: summary_outcome(statistic, records))
-    operation: Document = {"op": "summarise", "statistic": statistic, "records": list(records), "expect": expect}
+def summary_operation(statistic: object, records: Sequence[object], word: int | None = None) -> Document:
+    """The operation `summarise`; with the exact sum on the grid that the mean comes from, if the records are good.
+
+    Statistics that draw have the word that they draw with.
+    """
+    expect = outcome(lambda: summary_outcome(statistic, records, word or 0))
+    drawn: Document = {} if word is None else {"word": f"{word:016x}"}
+    operation: Document = {
+        "op": "summarise", "statistic": statistic, "records": list(records), **drawn, "expect": expect
+    }  # fmt: skip
     if "error" in expect:
         return operation
     read, size = STATISTICS.from_json(statistic), int(str(expect["size"]))
     # A mean of one record is its grid value over HALF_GRID, exactly; a record that does not count adds nothing.
     parts = [records] if size == 1 else [[record] for record in records]
-    total = sum(int(read.summarise(part).mean * HALF_GRID) for part in parts)
+    total = sum(int(read.summarise(part, word or 0).mean * HALF_GRID) for part in parts)
     assert expect["mean"] == grid_mean(total, size)
     return {**operation, "steps": {"total": total}}
 
@@ -83,7 +89,7 @@ def answer_operation(
     """The operation `answer`, with coins that are just enough, and what the lens shows of the person."""
     coins = RecordedCoins(seed, script)
     report = answer_with_coins(question, records, coins)
-    person = question.statistic.summarise(records)
+    person = question.statistic.summarise(records, coins.used[0])
     reading = question.lens.reading(person, report.window)
     return {
         "op": "answer",

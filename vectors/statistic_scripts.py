@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dame.device.channels import Bits, Choice, Laplace
 from dame.device.lenses import Bins, SizeClasses, Windows
 from dame.device.questions import Question
-from dame.device.statistics import Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Statistic, Value
+from vectors.coins import LARGEST
 from vectors.outcomes import Document, answer_operation, question_operation, summary_operation
 from vectors.spoilt import lacking
 
 MINUTES = Value(column="minutes", low=0.0, high=120.0)
 SPREAD = Square(column="minutes", low=0.0, high=120.0)
+ONE = Drawn(column="minutes", low=0.0, high=120.0)
 LATE = Indicator(column="minutes", relation="above", than="37.5")
 EARLY = Indicator(column="minutes", relation="below", than="3.75e1")
 RED = Indicator(column="colour", relation="is", than="red")
@@ -45,6 +47,7 @@ def statistic_records() -> list[Document]:
         *_names(),
         *_squares(),
         *_comparisons(),
+        *_draws(),
         *(_summary(statistic, records) for statistic, records in _bad()),
     ]
 
@@ -94,6 +97,26 @@ def _squares() -> list[Document]:
     ]
 
 
+def _draws() -> list[Document]:
+    """Words that fall on every record of a diary, just beside the next one, and on records outside the bounds."""
+    third = 2**64 // 3
+    words = (0, 1, 2**62 - 1, 2**62, 2**63 - 1, 2**63, 3 * 2**62 - 1, 3 * 2**62, LARGEST, 0x0123456789ABCDEF)
+    unsorted: list[object] = [3, 1.0, {"minutes": 2}, -5, 1e9, 2, True]
+    bad: list[list[object]] = [[1.0, {"minutes": "12"}], [{"minutes": 1.0}, {"minutes": []}], ["12"], [None]]
+    return [
+        *(_drawn(DIARY, word) for word in words),
+        *(_drawn(unsorted, word) for word in words),
+        *(_drawn([10.0, 20.0, 30.0], word) for word in (third, third + 1, 2 * third, 2 * third + 1, 2 * third + 2)),
+        *(_drawn([7.0], word) for word in (0, LARGEST)),
+        *(_drawn(records, word) for records in NOTHING for word in (0, LARGEST)),
+        *(_drawn(records, word) for records in bad for word in (0, LARGEST)),
+    ]
+
+
+def _drawn(records: Sequence[object], word: int) -> Document:
+    return summary_operation(ONE.to_json(), records, word)
+
+
 def _comparisons() -> list[Document]:
     """Numbers beside the border, and texts that are numbers to some."""
     near: list[object] = [0.1, 0.30000000000000004, 0.3, 0.29999999999999993, -0.0, 0, 5e-324, 9007199254740993]
@@ -137,6 +160,10 @@ def statistic_questions() -> dict[str, Question]:
             target="minutes sd", round=1, statistic=SPREAD, lens=Windows.segments((-1.0, -0.5, 0.125, 0.25, 1.0)),
             channel=bit, **asked,
         ),
+        "one": Question(
+            target="minutes", round=2, statistic=ONE, lens=Windows.segments((-1.0, -0.5, 0.125, 0.25, 1.0)),
+            channel=bit, **asked,
+        ),
         "late": Question(
             target="late", round=0, statistic=LATE, lens=whole, channel=Laplace.spending(1.0, steps=100), **asked
         ),
@@ -168,6 +195,7 @@ def statistic_identities() -> list[Document]:
     others: list[Document] = [
         {"kind": "value", "column": "x" * 128, "low": -1, "high": 1},
         {"kind": "value", "column": " ", "low": -0.0, "high": 1e16},
+        {"kind": "drawn", "column": "", "low": -0.0, "high": 1e16},
         {"kind": "square", "column": '\u2603\U0001f600"\\', "low": 0, "high": 1},
         {"kind": "indicator", "column": "", "relation": "is", "than": "\u00e9" * 128},
         {"kind": "indicator", "column": "a", "relation": "below", "than": "-.5e+10"},
@@ -187,13 +215,14 @@ def statistic_refusals() -> list[Document]:
     above = [".", "", "x", "1e999", "nan", "Infinity", "0x10", "1_0", " 1", "1 ", "1,5", "\u0665", "e5", "1e", "--1"]
     wrong: list[Document] = [
         *(MINUTES.to_json() | {"column": name} for name in names),
-        *(kind.to_json() | {"column": None} for kind in (SPREAD, LATE, HAVE)),
+        *(kind.to_json() | {"column": None} for kind in (SPREAD, ONE, LATE, HAVE)),
         *(SPREAD.to_json() | change for change in ({"low": 120.0}, {"high": "1"}, {"low": -1e101}, {"than": "5"})),
+        *(ONE.to_json() | change for change in ({"low": 120.0}, {"high": "1"}, {"low": -1e101}, {"word": "0"})),
         *(LATE.to_json() | {"relation": relation} for relation in ("", "over", "ABOVE", None, 1, ["is"], {})),
         *(LATE.to_json() | {"than": than} for than in (*above, 5, None, "x" * 129, "\n")),
         *(EARLY.to_json() | {"than": than} for than in above[:4]),
         *(RED.to_json() | {"than": than} for than in ("", 5, None, "x" * 129, "line\nfeed", "\ud800")),
         HAVE.to_json() | {"low": 0.0},
-        *(one for kind in (SPREAD, RED, HAVE) for one in lacking(kind.to_json())),
+        *(one for kind in (SPREAD, ONE, RED, HAVE) for one in lacking(kind.to_json())),
     ]
     return [asked | {"statistic": statistic} for statistic in wrong]

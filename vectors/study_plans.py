@@ -6,6 +6,7 @@ from dame.device.channels import Bits, Laplace
 from dame.device.lenses import Bins, Windows
 from dame.device.questions import MEAN
 from dame.device.statistics import Value
+from dame.device.stripes import Level, Stripes
 from dame.planning.brief import Brief
 from dame.planning.machines import Forecast, MachinePlan
 from dame.planning.rounds import Round, windows_around_zero
@@ -52,6 +53,7 @@ def _machines() -> dict[str, MachinePlan]:
         "one-bit": MachinePlan(protocol="one-bit", brief=brief, rounds=(bit,), forecast=FORECAST),
         "adaptive": _one_distribution(),
         "adaptive-segments": _between_users(),
+        "one-round": _one_round(),
     }  # fmt: skip
 
 
@@ -72,6 +74,17 @@ def _one_distribution() -> MachinePlan:
     )  # fmt: skip
     details = {"frontier_ratio": 2.5}
     return MachinePlan(protocol="adaptive", brief=brief, rounds=rounds, forecast=FORECAST, details=details)
+
+
+def _one_round() -> MachinePlan:
+    """Stripes of three widths, asked of everybody at once."""
+    brief = Brief(
+        users=400, alpha=4.0, sizes=Sizes.parse("two-point:2:9:0.5"), statistic=Value(low=0.0, high=8.0),
+        study="vectors-one-round",
+    )  # fmt: skip
+    lens = Stripes(levels=(Level(4.2, 5), Level(2.5, 3, 2), Level(1.5, 8, 2)))
+    ask = Round(name="measure", share=1.0, lens=lens, channel=Bits.single(4.0), error_after=0.1)
+    return MachinePlan(protocol="one-round", brief=brief, rounds=(ask,), forecast=FORECAST)
 
 
 def _between_users() -> MachinePlan:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dame.populations.studies import run, simulate
     from dame.sizes import Sizes
     from dame.studies.codec import plan_from_json, plan_to_json
+    from dame.studies.people import distribution, quantiles
     from dame.studies.plans import Plan
     from dame.studies.results import Result
     from dame.studies.running import first, next, questions, result
@@ -41,6 +42,7 @@ _HOMES = {
     "Sizes": "dame.sizes",
     "Study": "dame.studies.study",
     "Tally": "dame.tally",
+    "distribution": "dame.studies.people",
     "first": "dame.studies.running",
     "mean": "dame.studies.targets",
     "next": "dame.studies.running",
@@ -48,6 +50,7 @@ _HOMES = {
     "plan": "dame.studies.study",
     "plan_from_json": "dame.studies.codec",
     "plan_to_json": "dame.studies.codec",
+    "quantiles": "dame.studies.people",
     "questions": "dame.studies.running",
     "result": "dame.studies.running",
     "run": "dame.populations.studies",
@@ -68,6 +71,7 @@ __all__ = [
     "Study",
     "Tally",
     "device",
+    "distribution",
     "first",
     "mean",
     "next",
@@ -75,6 +79,7 @@ __all__ = [
     "plan",
     "plan_from_json",
     "plan_to_json",
+    "quantiles",
     "questions",
     "result",
     "run",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 _SHOWN = 60
 
 
@@ -49,6 +51,16 @@ class MissingExtra(DameError, ImportError):
 
 class ClusterProblem(DameError, RuntimeError):
     """Something that a cluster could not do, in one line of its own words."""
+
+
+def plain(text: str) -> str:
+    """The text with everything that a terminal might obey written as its code: what others send is only ever shown."""
+    return "".join(
+        one
+        if one.isprintable() or one == "\n" or unicodedata.category(one) == "Zs"
+        else one.encode("unicode_escape").decode("ascii")
+        for one in text
+    )
 
 
 def shown(value: object) -> str:

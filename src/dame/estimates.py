@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from statistics import NormalDist
+from typing import Any, TypeVar
 
+from dame.curves import CURVE, Distribution, Quantile
 from dame.device.channels import Bits, Channel, Laplace
 from dame.device.lenses import Windows
 from dame.errors import InvalidInput, Mismatch
 from dame.tally import Tally
 
 LEVEL = 0.95
+Number = TypeVar("Number", "Estimate", Quantile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,8 @@ class Estimate:
     `weights` says whose mean it is: of all users alike ("equal"), or with the users' weights ("precision"). `users`
     counts the reports of each round; `failure_probability` is the chance, judged from the votes, that the
     study looked in the wrong place; `notes` are sentences for people.
+
+    `quantiles` and `distribution` tell where people are, in studies that found out.
     """
 
     value: float
@@ -33,6 +38,8 @@ class Estimate:
     users: tuple[int, ...]
     failure_probability: float = 0.0
     notes: tuple[str, ...] = ()
+    quantiles: tuple[Quantile, ...] = ()
+    distribution: Distribution | None = None
 
     def to_json(self) -> dict[str, object]:
         """The estimate as a JSON object."""
@@ -45,7 +52,19 @@ class Estimate:
             "users": list(self.users),
             "failure_probability": self.failure_probability,
             "notes": list(self.notes),
+            **({"values": [quantile.to_json() for quantile in self.quantiles]} if self.quantiles else {}),
+            **(self.distribution.to_json() if self.distribution else {}),
         }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Estimate:
+        """The estimate that `to_json` gave."""
+        given: dict[str, Any] = dict(document)
+        curve = {name: given.pop(name) for name in CURVE if name in given}
+        given["quantiles"] = tuple(map(Quantile.from_json, given.pop("values", ())))
+        given["distribution"] = Distribution.from_json(curve, given["level"]) if curve else None
+        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(value=given.pop("estimate"), **given | lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +176,21 @@ def widened(estimate: Estimate, failure_probability: float, note: str) -> Estima
 
 def in_units(estimate: Estimate, low: float, high: float) -> Estimate:
     """The estimate, moved from the inner scale to a study's own bounds."""
-    half = (high - low) / 2
-    lower, upper = (to_units(end, low, high) for end in estimate.interval)
+    curve = estimate.distribution
     return replace(
-        estimate,
-        value=to_units(estimate.value, low, high),
-        standard_error=estimate.standard_error * half,
+        _in_units(estimate, low, high),
+        quantiles=tuple(_in_units(quantile, low, high) for quantile in estimate.quantiles),
+        distribution=curve and curve.with_edges([to_units(edge, low, high) for edge in curve.edges]),
+    )
+
+
+def _in_units(number: Number, low: float, high: float) -> Number:
+    """A number with its error and interval, in a study's own units."""
+    lower, upper = (to_units(end, low, high) for end in number.interval)
+    return replace(
+        number,
+        value=to_units(number.value, low, high),
+        standard_error=number.standard_error * (high - low) / 2,
         interval=(lower, upper),
     )
 

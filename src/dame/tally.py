@@ -88,8 +88,11 @@ class Tally:
 
     def to_json(self) -> dict[str, object]:
         """The tally as a JSON object, with the question that it belongs to."""
+        return {"question": self.question.to_json(), **self.counts()}
+
+    def counts(self) -> dict[str, object]:
+        """What was counted as a JSON object, for whoever keeps the question beside it."""
         return {
-            "question": self.question.to_json(),
             "reports": [window.reports for window in self.windows],
             "sums": [list(window.sums) for window in self.windows],
         }

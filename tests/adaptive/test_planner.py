@@ -10,6 +10,8 @@ import dame
 from dame.errors import InvalidInput
 from dame.planning.machines import MachinePlan
 from dame.protocols import plan_mean
+from dame.protocols.adaptive import search
+from dame.protocols.adaptive.doubts import Doubt
 from dame.protocols.needed import alpha_needed, users_needed
 
 ALPHA = 22 / 35
@@ -54,9 +56,48 @@ def test_rounds_are_limited_and_more_of_them_never_hurt(most: int) -> None:
 
 @pytest.mark.parametrize("allowed", [1e-3, 1e-6, 1e-9])
 def test_the_chance_of_a_wrong_window_stays_below_what_is_allowed(allowed: float) -> None:
-    plan = adaptive("constant:100000", 20_000, failure=allowed)
+    plan = adaptive("constant:100000", 4000, failure=allowed)
     assert 0 < plan.forecast.failure_probability <= allowed
-    assert plan.forecast.predicted_rmse_with_failures > plan.forecast.predicted_rmse
+
+
+def test_a_wrong_place_is_counted_and_weighed() -> None:
+    """Too few people for a sure vote: what a wrong place costs is in the error, and people vote until it is small."""
+    plan = adaptive("constant:100000", 1000, 0.6)
+    forecast = plan.forecast
+    assert plan.rounds[0].shape == "bins bits"
+    assert 1e-6 < forecast.failure_probability < 1e-2
+    # The mean squared error of a place anywhere in the range is 4/3 if θ is at its end.
+    wrong = forecast.predicted_rmse_with_failures**2 - forecast.predicted_rmse**2
+    assert wrong == pytest.approx(forecast.failure_probability * 4 / 3)
+    assert forecast.counted_rmse == forecast.predicted_rmse_with_failures
+
+
+def test_without_the_cost_of_wrong_places_votes_would_be_less_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = dame.Sizes.parse("constant:90000")
+    weighed = plan_mean(users=1100, alpha=0.6, sizes=sizes)
+    monkeypatch.setattr(Doubt, "risk", property(lambda doubt: 0.0))
+    search._best_design.cache_clear()
+    careless = plan_mean(users=1100, alpha=0.6, sizes=sizes)
+    search._best_design.cache_clear()
+    assert careless.forecast.failure_probability > 10 * weighed.forecast.failure_probability
+    assert careless.forecast.counted_rmse > weighed.forecast.counted_rmse
+
+
+@pytest.mark.parametrize("users", [300, 700, 1000, 1500, 3000])
+def test_few_people_with_many_records_lose_nothing_suddenly(users: int) -> None:
+    """From plain bits to sure votes the error falls all the way."""
+    fewer, more = (adaptive("constant:100000", count, 1.0) for count in (users, round(1.3 * users)))
+    assert more.forecast.counted_rmse < fewer.forecast.counted_rmse
+
+
+@pytest.mark.parametrize("rho", [0.02, 0.08, 0.13, 0.18, 0.3])
+def test_a_growing_minority_with_most_of_the_records_never_hurts(rho: float) -> None:
+    """The vote of the large users fails below some share; what follows is then located by everybody."""
+    sizes = [f"two-point:1000:10000000:{share}" for share in (rho, 1.3 * rho)]
+    fewer, more = (counted_error(adaptive(each, 10**5, max_rounds=4)) for each in sizes)
+    assert more < 1.1 * fewer
+    alone = counted_error(adaptive("constant:1000", 10**5, max_rounds=4))
+    assert fewer < 1.05 * alone
 
 
 def test_errors_fall_as_users_and_large_users_grow() -> None:

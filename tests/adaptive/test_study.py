@@ -111,6 +111,69 @@ def test_with_more_rounds_a_small_miss_is_recovered_from() -> None:
     assert low <= theta <= high
 
 
+def of_two_minds(plan: MachinePlan, later: int) -> Estimate:
+    """The estimate after a vote for two places alike, one of which the later rounds, of so many people, speak for."""
+    question = next_step(plan, [])
+    votes = [voted_for(question, theta, 600) for theta in (0.5, -0.25)]
+    sums = [max(pair) for pair in zip(*(tally.sums for tally in votes), strict=True)]
+    tallies = [Tally.of(question, [(600, sums)])]
+    while not isinstance(step := next_step(plan, tallies), Estimate):
+        tallies.append(answered(step, -0.25, later))
+    return step
+
+
+def test_a_vote_that_is_not_decisive_says_so() -> None:
+    plan = plan_mean(users=1000, alpha=1.0, sizes=dame.Sizes.constant(100_000))
+    estimate = of_two_minds(plan, later=2)
+    low, high = estimate.interval
+    assert low < -0.24
+    assert high > 0.49
+    assert estimate.failure_probability == pytest.approx(0.5, abs=0.2)
+    assert any("not decisive" in note for note in estimate.notes)
+
+
+def test_later_rounds_decide_between_places() -> None:
+    plan = plan_mean(users=1000, alpha=1.0, sizes=dame.Sizes.constant(100_000))
+    estimate = of_two_minds(plan, later=400)
+    assert estimate.value == pytest.approx(-0.25, abs=0.01)
+    assert estimate.failure_probability < 1e-4
+    assert estimate.notes == ()
+
+
+CORNERS = {
+    # sizes, users, alpha, rounds: largest allowed ratio of risk to limit
+    ("constant:100000", 1000, 1.0, 3): 30.0,
+    ("constant:5000", 2000, 1.0, 3): 6.0,
+    ("two-point:1:1000000:0.2", 10**5, ALPHA, 4): 5.0,
+    ("zipf:1.2:100000", 20_000, ALPHA, 4): 8.0,
+}
+
+
+def corner(spec: str, users: int, alpha: float, rounds: int, repetitions: int) -> tuple[float, list[dame.Simulation]]:
+    """The predicted error, and studies of several distributions."""
+    sizes = dame.Sizes.parse(spec)
+    plan = plan_mean(users=users, alpha=alpha, sizes=sizes, max_rounds=rounds)
+    people = [dame.Population.synthetic(sizes, dame.parse_distribution(law)) for law in LAWS]
+    return plan.forecast.counted_rmse, [simulate(plan, each, repetitions, seed=5) for each in people]
+
+
+@pytest.mark.parametrize("case", [("constant:100000", 1000, 1.0, 3), ("two-point:1:1000000:0.2", 10**5, ALPHA, 4)])
+def test_corners(case: tuple[str, int, float, int]) -> None:
+    _, results = corner(*case, repetitions=20)
+    assert max(result.ratio_to_limit for result in results) <= CORNERS[case]
+    assert sum(result.coverage for result in results) / len(results) >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CORNERS)
+def test_corners_at_length(case: tuple[str, int, float, int]) -> None:
+    predicted, results = corner(*case, repetitions=500)
+    worst = max(results, key=lambda result: result.mse)
+    assert worst.ratio_to_limit <= CORNERS[case]
+    assert predicted / worst.rmse == pytest.approx(1, abs=0.25)
+    assert min(result.coverage for result in results) >= 0.92
+
+
 def test_studies_in_other_units_are_the_same_studies() -> None:
     sizes = dame.Sizes.parse("poisson:50")
     people = dame.Population.synthetic(sizes, dame.parse_distribution("rademacher:0.2"))

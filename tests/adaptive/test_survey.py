@@ -162,7 +162,7 @@ def test_the_state_machine_is_pure_and_counts_everybody() -> None:
 
 
 # With so few repetitions the coverage has a standard error of 0.04, a ratio of errors one of 0.15.
-REPETITIONS = 30
+REPETITIONS = 60
 PRICE = {"poisson:50": 1.6, "poisson:12.5": 1.6, "poisson:200": 1.8, "zipf:1.5:10000": 2.3}
 """True sizes: the largest error allowed, relative to a study that knows M."""
 

@@ -15,11 +15,12 @@ from dame.audit.probe import WORD, Mechanism
 from dame.device.channels import Bits, Channel, Choice, Laplace, grid_point
 from dame.device.coins import Coins, SystemCoins, discrete_laplace
 from dame.device.exact import symmetric_threshold
-from dame.device.lenses import NOTHING, Bins, Reading, SizeClasses, Windows
+from dame.device.lenses import NOTHING, Bins, Lens, Reading, SizeClasses, Windows
 from dame.device.parts import narrowed
 from dame.device.questions import Question, question_id
 from dame.device.records import Summary
 from dame.device.reports import Report
+from dame.device.stripes import Stripes
 
 MIN_SIZE = 3
 MANY_RECORDS = 30
@@ -50,7 +51,7 @@ class Broken:
 
 def broken() -> tuple[Broken, ...]:
     """All of them."""
-    return (*_broken_votes(), *_broken_choices(), *_broken_positions())
+    return (*_broken_votes(), *_broken_choices(), *_broken_positions(), *_broken_stripes())
 
 
 def _broken_votes() -> tuple[Broken, ...]:
@@ -154,12 +155,30 @@ def _broken_positions() -> tuple[Broken, ...]:
     )
 
 
+def _broken_stripes() -> tuple[Broken, ...]:
+    question = _asked(1.0, Stripes.single(0.5, phases=4, min_size=MIN_SIZE), Bits.single(1.0))
+    high = math.e / (1 + math.e)
+    return (
+        _boundless("phase chosen by the data", question, _chosen_phase, (1.0, 0.0)),
+        _boundless("one word for the phase and the bit", question, _one_word, (high - 0.5, 0.0)),
+        _boundless("few records that never say dark", question, _light_without_noise, (high, 0.0)),
+        Broken(
+            name="how deep in a stripe, on top of its side",
+            question=question,
+            mechanism=_depth,
+            epsilon=math.log(_DEEP / (1 - _DEEP)),
+            draws=8_000,
+            chances=(_DEEP, 1 - _DEEP),
+        ),
+    )
+
+
 def _boundless(name: str, question: Question, mechanism: Mechanism, chances: tuple[float, float]) -> Broken:
     """A mistake whose loss has no bound, which 4,000 draws show."""
     return Broken(name=name, question=question, mechanism=mechanism, epsilon=math.inf, draws=4_000, chances=chances)
 
 
-def _asked(alpha: float, lens: Bins | SizeClasses | Windows, channel: Bits | Choice | Laplace) -> Question:
+def _asked(alpha: float, lens: Lens, channel: Channel) -> Question:
     return Question(study="broken", round=0, alpha=alpha, lens=lens, channel=channel)
 
 
@@ -302,6 +321,36 @@ def _beyond_the_segment(question: Question, person: Summary, coins: Coins) -> tu
     channel = narrowed(Bits, question.channel)
     threshold = channel.no + int((channel.yes - channel.no) * (person.mean - left) / (right - left))
     return segment, int(second < threshold)
+
+
+def _chosen_phase(question: Question, person: Summary, coins: Coins) -> tuple[int, int]:
+    """NOT PRIVATE: the phase is the first in which the person is on a dark stripe: there she can tell most."""
+    coins.words(1)
+    phases = range(question.lens.window_count)
+    own = next((phase for phase in phases if question.lens.reading(person, phase).mark == 1.0), 0)
+    return own, question.channel.draw(question.lens.reading(person, own), coins)
+
+
+def _light_without_noise(question: Question, person: Summary, coins: Coins) -> tuple[int, int]:
+    """NOT PRIVATE: whoever has too few records sends a zero, where a fair coin is due."""
+    phase = question.lens.draw_window(coins)
+    drawn = question.channel.draw(question.lens.reading(person, phase), coins)
+    return phase, drawn if person.size >= narrowed(Stripes, question.lens).pattern(phase)[0].min_size else 0
+
+
+_DEEP = 0.9
+
+
+def _depth(question: Question, person: Summary, coins: Coins) -> tuple[int, int]:
+    """NOT PRIVATE: people far from a border answer with less noise, because they cannot be on the wrong side."""
+    phase = question.lens.draw_window(coins)
+    lens = narrowed(Stripes, question.lens)
+    (level,) = lens.levels
+    place = (person.mean - level.offset(phase)) / level.wavelength
+    deep = 1 / 8 < (place - math.floor(place)) % 0.5 < 3 / 8 and person.size >= level.min_size
+    keep = int(_DEEP * WORD)
+    channel = Bits(yes=keep, no=WORD - keep) if deep else question.channel
+    return phase, channel.draw(lens.reading(person, phase), coins)
 
 
 _SLIP = WORD >> 10

@@ -141,6 +141,7 @@ def one_ulp_less(readings: Readings) -> Readings:
         ("one bit", one_ulp_less),
         ("one bit, dithered", one_ulp_less),
         ("one bit on a segment", one_ulp_less),
+        ("one bit on stripes", one_ulp_less),
         ("noisy position", one_ulp_less),
     ],
 )
@@ -157,6 +158,7 @@ SLIPPED = {
     "choice of a size": lambda channel: dataclasses.replace(channel, yes=channel.yes - 7, no=channel.no + 1),
     "one bit": lambda channel: dataclasses.replace(channel, no=channel.no - 1),
     "one bit on a segment": lambda channel: dataclasses.replace(channel, yes=channel.yes + 2),
+    "one bit on stripes": lambda channel: dataclasses.replace(channel, no=channel.no + 1),
     "noisy position": lambda channel: dataclasses.replace(channel, scale=channel.scale + 1),
 }
 

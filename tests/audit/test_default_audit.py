@@ -13,6 +13,7 @@ from dame.audit.cases import (
     CLASSES,
     POPULATIONS,
     SEGMENTS,
+    WAVELENGTHS,
     Case,
     all_cases,
     four_rounds,
@@ -25,14 +26,14 @@ from dame.audit.cases import (
 from dame.audit.exact import check_question
 from dame.audit.runs import kinds
 from dame.checks import ALPHA_RANGE
-from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Windows
+from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Stripes, Windows
 from dame.estimates import Estimate
 from dame.protocols import PROTOCOLS, drive_one
 from dame.protocols import next as next_step
 from dame.protocols.adaptive.tuning import TUNING
 from dame.tally import Tally
 
-FEWEST_QUESTIONS = 1171
+FEWEST_QUESTIONS = 1219
 MOST_SECONDS = 150.0
 """Processor time: about 60 s where nothing else runs, and half as much again on a busy machine."""
 
@@ -78,6 +79,10 @@ def assert_every_kind_of_question_appears(found: list[Case]) -> None:
     assert noisy
     segments = {(question.lens.window_count, question.alpha) for question in bits if question.lens.cap == 1}
     assert segments >= {(count, alpha) for count in (1, *SEGMENTS) for alpha in every}
+    on_stripes = with_parts(found, Stripes, Bits)
+    stripes = {(level.wavelength, question.alpha) for question in on_stripes for level in question.lens.levels}
+    assert stripes >= {(wavelength, alpha) for wavelength in WAVELENGTHS for alpha in every}
+    assert {len(question.lens.levels) for question in on_stripes} >= {1, 3}
     windows = [window for question in (*bits, *noisy) for window in question.lens.windows]
     assert any(question.lens.window_count == 2 and question.lens.cap is None for question in bits), "dithered"
     centres = {(question.lens.windows[0].centre + question.lens.windows[-1].centre) / 2 for question in (*bits, *noisy)}

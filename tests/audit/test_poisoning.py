@@ -11,8 +11,9 @@ import pytest
 
 import dame
 from dame.audit.poisoning import Attack, _Honest, attackers_tally, largest_shift, mixes_for, worst_attack
-from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Window, Windows
+from dame.device import Bins, Bits, Choice, Laplace, SizeClasses, Stripes, Window, Windows
 from dame.device.parts import narrowed
+from dame.device.records import Summary
 from dame.device.reports import Report
 from dame.errors import InvalidInput, RejectedReport
 from dame.planning.machines import MachinePlan
@@ -209,6 +210,19 @@ def test_segments_are_attacked_as_if_from_anywhere(count, patterns):
     alone = {((window, value, 1.0),) for window in range(count) for value in (0, 1)}
     assert {mix for mix in every if len(mix) == 1} == alone
     assert all(attackers_tally(question, mix, 80).reports == (80 if mix else 0) for mix in every)
+
+
+def test_stripes_are_attacked_as_if_from_anywhere():
+    """All attackers may pretend to be one person, wherever she is, or her very opposite."""
+    question = ask(Stripes.single(0.5), Bits.single(1.0), 1.0)
+    ways = {tuple(value for _, value, _ in mix) for mix in mixes(question) if len(mix) == 16}
+    for mean in (-1.0, -0.5, 0.0, 0.5, 1.0):
+        person = Summary(size=1, mean=mean)
+        marks = tuple(int(question.lens.reading(person, window).mark) for window in range(16))
+        assert sum(marks) == 8
+        assert {marks, tuple(1 - mark for mark in marks)} <= ways
+    assert len(ways) < 100
+    assert all(attackers_tally(question, mix, 80).reports == (80 if mix else 0) for mix in mixes(question))
 
 
 def on_segments(borders: tuple[float, ...], alpha: float = 1.0):

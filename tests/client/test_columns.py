@@ -61,6 +61,8 @@ class Service:
         return Answer(body=json.dumps(self._document(path)).encode(), headers={})
 
     def _document(self, path: tuple[str, ...]) -> dict[str, object]:
+        if path[-1] == "invitation":
+            return {"answered": False}
         if path[-1] != "question":
             return {"plan": self.plan, "public_key": public_key(self.key), "title": "Commute"}
         question = self.asked[int(path[3])]
@@ -91,8 +93,19 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     opened.close()
 
 
-def part_in(target: str, ledger: Ledger) -> tuple[Participation, Terms]:
-    part = Participation(Invitation(base=BASE, token=token_in(target), study="commute"), ledger)
+def invited(service: Service, target: str) -> Invitation:
+    """An invitation to the study as the service describes it now."""
+    identity, key = plan_identity(service.plan), public_key(service.key)
+    return Invitation(base=BASE, token=token_in(target), study="commute", key=key, plan_id=identity)
+
+
+def link_to(service: Service, target: str) -> str:
+    one = invited(service, target)
+    return f"{BASE}/join#study=commute&token={one.token}&key={one.key}&plan={one.plan_id}&alpha=1.0"
+
+
+def part_in(service: Service, target: str, ledger: Ledger) -> tuple[Participation, Terms]:
+    part = Participation(invited(service, target), ledger)
     return part, part.terms()
 
 
@@ -100,7 +113,7 @@ def part_in(target: str, ledger: Ledger) -> tuple[Participation, Terms]:
 
 
 def test_slots_shares_and_statistics_are_those_of_the_plan(service: Service, ledger: Ledger) -> None:
-    _, terms = part_in("minutes", ledger)
+    _, terms = part_in(service, "minutes", ledger)
     assert list(SLOTS) == TARGETS
     assert terms.slots == PLAN.slots
     assert terms.shares == PLAN.shares
@@ -109,7 +122,7 @@ def test_slots_shares_and_statistics_are_those_of_the_plan(service: Service, led
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_person_is_asked_about_the_column_of_her_own_target(service: Service, ledger: Ledger, target: str) -> None:
-    part, terms = part_in(target, ledger)
+    part, terms = part_in(service, target, ledger)
     question = part.question(terms)
     assert question.slot == terms.slots[terms.slot] == Slot(target, 0)
     assert question.statistic == terms.statistic
@@ -124,7 +137,7 @@ def test_a_person_is_asked_about_the_column_of_her_own_target(service: Service, 
 def test_a_single_machine_has_the_shares_of_its_rounds(service: Service, ledger: Ledger) -> None:
     plan = dame.plan(users=900, alpha=1.0, sizes="poisson:5", bounds=(0, 24), study="commute", between_sd=0)
     service.plan = json.loads(json.dumps(dame.plan_to_json(plan)))
-    _, terms = part_in("minutes", ledger)
+    _, terms = part_in(service, "minutes", ledger)
     assert len(terms.slots) > 1
     assert (terms.slots, terms.shares) == (plan.slots, plan.shares)
 
@@ -141,7 +154,7 @@ def test_a_single_machine_has_the_shares_of_its_rounds(service: Service, ledger:
 def test_a_signed_question_about_something_else_is_refused(
     service: Service, ledger: Ledger, change: dict[str, object], word: str
 ) -> None:
-    part, terms = part_in("minutes", ledger)
+    part, terms = part_in(service, "minutes", ledger)
     service.asked[SLOTS["minutes"]] = dataclasses.replace(service.asked[SLOTS["minutes"]], **change)
     with pytest.raises(Untrusted, match=word):
         part.take_part(terms, lambda _: pytest.fail("nothing may be read for it"))
@@ -159,11 +172,13 @@ def test_a_signed_question_about_something_else_is_refused(
 def test_a_plan_that_asks_for_something_else_is_refused_after_enrolment(
     service: Service, ledger: Ledger, change: Callable[[dict], object]
 ) -> None:
-    part, terms = part_in("minutes", ledger)
+    part, terms = part_in(service, "minutes", ledger)
     part.agree(terms)
     change(service.plan)
-    with pytest.raises(Mismatch, match="plan"):
+    with pytest.raises(Untrusted, match="not the one in the invitation"):
         part.terms()
+    with pytest.raises(Mismatch, match="plan"):  # nor does another invitation help
+        part_in(service, "minutes", ledger)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +200,7 @@ def test_a_plan_that_is_none_is_one_sentence(
 ) -> None:
     change(service.plan)
     with pytest.raises(Untrusted, match="description of the study cannot be used") as refused:
-        part_in("minutes", ledger)
+        part_in(service, "minutes", ledger)
     assert "\n" not in str(refused.value)
 
 
@@ -196,9 +211,11 @@ FULL = "minutes,colour,hours\n30,red,7.5\n45,blue,8\n,red,\n"
 LACKING = "day,other\n1,5\n2,6\n"
 
 
-def join(capsys: pytest.CaptureFixture[str], folder: Path, target: str, text: str, *more: str) -> tuple[int, str, str]:
+def join(
+    service: Service, capsys: pytest.CaptureFixture[str], folder: Path, target: str, text: str, *more: str
+) -> tuple[int, str, str]:
     (folder / "my.csv").write_text(text)
-    link = f"{BASE}/join#study=commute&token={token_in(target)}"
+    link = link_to(service, target)
     words = ["join", link, "--data", str(folder / "my.csv"), "--ledger", str(folder / "book"), "--yes", "--json", *more]
     code = run(words)
     told = capsys.readouterr()
@@ -211,7 +228,7 @@ def test_the_same_requests_are_made_with_the_column_and_without_it(service, caps
     for name, text in {"full": FULL, "lacking": LACKING, "empty": f"{column},x\n,1\n", "nothing": ""}.items():
         (tmp_path / name).mkdir()
         service.requests.clear()
-        code, out, err = join(capsys, tmp_path / name, target, text)
+        code, out, err = join(service, capsys, tmp_path / name, target, text)
         assert code == 0, err
         requests.append(list(service.requests))
         told = json.loads(out)
@@ -220,7 +237,7 @@ def test_the_same_requests_are_made_with_the_column_and_without_it(service, caps
         assert ("nobody can tell" in err) == (name != "full")
         assert name != "lacking" or f"your file has no column '{column}': it has day, other" in err
     assert requests[0] == requests[1] == requests[2] == requests[3]
-    assert [request[0] for request in requests[0]] == ["GET", "GET", "POST"]
+    assert [request[0] for request in requests[0]] == ["GET", "GET", "GET", "POST"]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +250,7 @@ def test_the_same_requests_are_made_with_the_column_and_without_it(service, caps
     ],
 )
 def test_a_bad_file_is_refused_before_anybody_is_contacted(service, capsys, tmp_path, text, more, word) -> None:
-    code, out, err = join(capsys, tmp_path, "minutes", text, *more)
+    code, out, err = join(service, capsys, tmp_path, "minutes", text, *more)
     assert (code, out) == (2, "")
     assert word in err
     assert "8.76" not in err
@@ -242,27 +259,29 @@ def test_a_bad_file_is_refused_before_anybody_is_contacted(service, capsys, tmp_
 
 
 def test_a_missing_file_is_refused_before_anybody_is_contacted(service, capsys, tmp_path) -> None:
-    link = f"{BASE}/join#study=commute&token={token_in('minutes')}"
+    link = link_to(service, "minutes")
     assert run(["join", link, "--data", str(tmp_path / "absent.csv"), "--ledger", str(tmp_path / "book"), "--yes"]) == 2
     assert "absent.csv" in capsys.readouterr().err
     assert service.requests == []
 
 
-def test_records_that_cannot_be_averaged_are_refused_before_her_question_is_asked_for(
+def test_records_that_cannot_be_averaged_are_refused_after_public_things_were_asked_for(
     service, capsys, tmp_path
 ) -> None:
-    code, out, err = join(capsys, tmp_path, "minutes", "minutes,colour\n7,red\nsecret,blue\n")
+    code, out, err = join(service, capsys, tmp_path, "minutes", "minutes,colour\n7,red\nsecret,blue\n")
     assert (code, out) == (2, "")
     assert "record number 2 must be a finite number" in err
     assert "secret" not in err
-    assert [request[1:] for request in service.requests] == [("studies", "commute", None)]
-    assert join(capsys, tmp_path, "colour", "minutes,colour\n7,red\nsecret,blue\n")[0] == 0
+    slot = str(SLOTS["minutes"])
+    asked = [("studies", "commute", None), ("studies", "commute", "rounds", slot, "question", None)]
+    assert [request[1:] for request in service.requests] == asked, "nothing with her token"
+    assert join(service, capsys, tmp_path, "colour", "minutes,colour\n7,red\nsecret,blue\n")[0] == 0
 
 
 def test_a_retry_sends_the_same_report_whatever_the_file_has_become(service, capsys, tmp_path) -> None:
-    first = json.loads(join(capsys, tmp_path, "minutes", FULL)[1])
+    first = json.loads(join(service, capsys, tmp_path, "minutes", FULL)[1])
     for text in (LACKING, "minutes\nseven\n", ""):
-        again = json.loads(join(capsys, tmp_path, "minutes", text)[1])
+        again = json.loads(join(service, capsys, tmp_path, "minutes", text)[1])
         assert again["report"] == first["report"]
         assert again["sent_again"]
     assert again["spent"] == 1
@@ -270,7 +289,7 @@ def test_a_retry_sends_the_same_report_whatever_the_file_has_become(service, cap
 
 def test_a_person_is_told_in_words_what_she_is_asked(service, capsys, tmp_path) -> None:
     (tmp_path / "my.csv").write_text(FULL)
-    link = f"{BASE}/join#study=commute&token={token_in('colour')}"
+    link = link_to(service, "colour")
     assert run(["join", link, "--data", str(tmp_path / "my.csv"), "--ledger", str(tmp_path / "book")]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "asks one question about your records: whether colour is red." in told
@@ -278,16 +297,16 @@ def test_a_person_is_told_in_words_what_she_is_asked(service, capsys, tmp_path) 
 
 
 def test_bounds_that_are_not_those_of_her_target_are_refused(service, capsys, tmp_path) -> None:
-    code, _, err = join(capsys, tmp_path, "minutes", FULL, "--bounds", "0", "60")
+    code, _, err = join(service, capsys, tmp_path, "minutes", FULL, "--bounds", "0", "60")
     assert (code, "bounds" in err) == (2, True)
-    assert join(capsys, tmp_path, "minutes", FULL, "--bounds", "0", "120")[0] == 0
+    assert join(service, capsys, tmp_path, "minutes", FULL, "--bounds", "0", "120")[0] == 0
 
 
 def test_one_report_a_study_whatever_the_target(service, capsys, tmp_path) -> None:
     """A service that gives out a second token cannot have a second report from the same device."""
-    assert join(capsys, tmp_path, "minutes", FULL)[0] == 0
+    assert join(service, capsys, tmp_path, "minutes", FULL)[0] == 0
     service.requests.clear()
-    code, out, err = join(capsys, tmp_path, "colour", FULL)
+    code, out, err = join(service, capsys, tmp_path, "colour", FULL)
     assert (code, out) == (2, "")
     assert "the token of study 'commute' is not the one that this device agreed to" in err
     assert [request[0] for request in service.requests] == ["GET"]

@@ -17,7 +17,7 @@ from dame.client.administration import Access, Administration
 from dame.client.http import Refused, Server, Unreachable
 from dame.client.invitations import Invitation, invitation
 from dame.client.participation import Participation, Untrusted
-from dame.client.signed import participant_name
+from dame.client.signed import participant_name, plan_identity
 from dame.device.assignment import slot_of
 from dame.device.ledger import Ledger
 from dame.device.lenses import Bins
@@ -28,6 +28,7 @@ from dame.errors import AlreadyAnswered, InvalidInput, Mismatch
 from dame.service.signing import new_signing_key, public_key, signature
 from tests.service.studies import Live, Run
 
+GOOD = "http://x.example/join#token=" + "0" * 32 + "&study=s&key=" + "1" * 64 + "&plan=" + "2" * 64 + "&alpha=2.0"
 RECORDS = [7.0, 8.0] * 200
 
 
@@ -45,7 +46,15 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def invited(study: Run, index: int = 0) -> Invitation:
     token = study.by_round(study.invite(40))[index][0]
-    return Invitation(base=study.live.base, token=token, study=study.study, key=study.public()["public_key"])
+    public = study.public()
+    return Invitation(
+        base=study.live.base,
+        token=token,
+        study=study.study,
+        key=public["public_key"],
+        plan_id=public["plan_id"],
+        alpha=public["alpha"],
+    )
 
 
 def join(invited: Invitation, ledger: Ledger, server: Server | None = None) -> bytes:
@@ -124,8 +133,8 @@ class Forged(Server):
         super().__init__(base)
         self._change = change
 
-    def get(self, *path: str, secret: str | None = None):
-        answer = super().get(*path, secret=secret)
+    def get(self, *path: str, **more):
+        answer = super().get(*path, **more)
         document = copy.deepcopy(answer.document())
         self._change(document)
         return type(answer)(body=json.dumps(document).encode(), headers=answer.headers)
@@ -170,24 +179,30 @@ def test_an_altered_or_unsigned_question_is_refused(
 
 def test_a_key_other_than_the_invitations_is_refused(live: Live, ledger: Ledger) -> None:
     one = invited(live.create())
-    other = Invitation(base=one.base, token=one.token, study=one.study, key="ab" * 32)
+    other = dataclasses.replace(one, key="ab" * 32)
     with pytest.raises(Untrusted, match="key"):
         Participation(other, ledger).terms()
 
 
 @pytest.mark.parametrize(
     ("name", "value", "word"),
-    [("alpha", 3.0, "plan"), ("bounds", [0.0, 48.0], "plan"), ("users", 5, "plan")],
+    [("alpha", 3.0, r"alpha 3\.0"), ("bounds", [0.0, 48.0], "plan"), ("users", 5, "plan")],
 )
 def test_a_changed_plan_is_refused_after_enrolment(
     live: Live, ledger: Ledger, name: str, value: object, word: str
 ) -> None:
-    one = invited(live.create(), 1)
+    study = live.create()
+    one = invited(study, 1)
     part = Participation(one, ledger)
     part.agree(part.terms())
     changed = Forged(one.base, lambda document: document.get("plan", {}).update({name: value}))
-    with pytest.raises(Mismatch, match=word):
+    with pytest.raises(Untrusted, match=word):
         Participation(one, ledger, changed).terms()
+    # Nor does an invitation to another plan help.
+    plan = {**study.public()["plan"], name: value}
+    other = dataclasses.replace(one, plan_id=plan_identity(plan), alpha=plan["alpha"])
+    with pytest.raises(Mismatch, match="plan"):
+        Participation(other, ledger, changed).terms()
 
 
 @pytest.mark.parametrize(
@@ -204,11 +219,10 @@ def test_a_question_signed_by_the_study_must_still_be_the_one_agreed_to(
     live: Live, ledger: Ledger, raised: dict[str, object], word: str
 ) -> None:
     """A dishonest administrator signs a question with a larger α, say: the device compares it with what was pinned."""
-    study = live.create()
-    one = invited(study)
-    forged = Forged(one.base, resigned(new_signing_key(), lambda asked: dataclasses.replace(asked, **raised)))
+    one, key = invited(live.create()), new_signing_key()
+    forged = Forged(one.base, resigned(key, lambda asked: dataclasses.replace(asked, **raised)))
     with pytest.raises(Untrusted, match=word):
-        join(Invitation(base=one.base, token=one.token, study=one.study), ledger, forged)
+        join(dataclasses.replace(one, key=public_key(key)), ledger, forged)
     assert ledger.spent() == 0
 
 
@@ -226,22 +240,22 @@ def resigned(key: bytes, other: Callable[[Question], Question]) -> Callable[[dic
 
 
 def test_a_second_question_of_the_same_study_is_refused(live: Live, ledger: Ledger) -> None:
-    study = live.create()
-    one = invited(study)
+    one, key = invited(live.create()), new_signing_key()
     other_width = [0.5]
 
     def other(asked: Question) -> Question:
         lens = dataclasses.replace(narrowed(Bins, asked.lens), width=other_width[0])
         return dataclasses.replace(asked, lens=lens)
 
-    forged = Forged(one.base, resigned(new_signing_key(), other))
-    part = Participation(Invitation(base=one.base, token=one.token, study=one.study), ledger, forged)
+    one = dataclasses.replace(one, key=public_key(key))
+    part = Participation(one, ledger, Forged(one.base, resigned(key, other)))
     terms = part.terms()
     part.agree(terms)
     part.answer(part.question(terms), RECORDS)
     other_width[0] = 0.25
+    again = Participation(one, ledger, Forged(one.base, resigned(key, other)))
     with pytest.raises(AlreadyAnswered):
-        part.take_part(terms, lambda _: RECORDS)
+        again.take_part(terms, lambda _: RECORDS)
 
 
 def test_a_second_token_for_the_same_study_is_refused(live: Live, ledger: Ledger) -> None:
@@ -339,7 +353,10 @@ def test_links_and_parts_give_the_same_invitation(live: Live) -> None:
     (one,) = Administration(access).invite(1)
     from_link = invitation(one["link"])
     assert from_link.study == study.study
-    assert from_link == invitation(live.base, one["token"], study.study, from_link.key)
+    public = study.public()
+    assert (from_link.plan_id, from_link.alpha) == (public["plan_id"], public["alpha"])
+    by_parts = invitation(live.base, one["token"], study.study, from_link.key, from_link.plan_id)
+    assert from_link == dataclasses.replace(by_parts, alpha=from_link.alpha)
     assert from_link.token not in repr(from_link)
     assert one["token"] not in one["link"].partition("#")[0]
 
@@ -348,10 +365,16 @@ def test_links_and_parts_give_the_same_invitation(live: Live) -> None:
     ("link", "field"),
     [
         ("http://x.example", "token"),
-        ("ftp://x.example#token=" + "0" * 32, "server"),
+        (GOOD.replace("http:", "ftp:"), "server"),
         ("nonsense", "token"),
-        ("http://x.example/join#token=short", "token"),
-        ("http://x.example/join#token=" + "0" * 32 + "&key=zz", "key"),
+        (GOOD.replace("token=", "token=short"), "token"),
+        (GOOD.replace("key=", "key=zz"), "key"),
+        (GOOD.replace("plan=", "plan=zz"), "plan"),
+        (GOOD.replace("alpha=2.0", "alpha=two"), "alpha"),
+        (GOOD.replace("alpha=2.0", "alpha=-1"), "alpha"),
+        (GOOD.replace("&plan=", "&other="), "plan"),
+        (GOOD.replace("&key=", "&other="), "key"),
+        (GOOD.replace("&study=", "&other="), "study"),
     ],
 )
 def test_bad_links_are_one_sentence(link: str, field: str) -> None:

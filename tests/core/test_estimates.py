@@ -6,6 +6,7 @@ All figures come from one run of many studies with a fixed seed. The rate of fal
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import dame
 from dame.device.channels import Bits, Channel, Laplace
 from dame.device.lenses import Window, Windows
 from dame.device.questions import Question
-from dame.estimates import Measured, read_window
+from dame.estimates import Estimate, Measured, read_window
 from dame.populations.simulation import Simulation, draw_tally, simulate, simulate_once
 from dame.protocols import plan_mean
 from dame.sizes import Sizes
@@ -317,3 +318,8 @@ def test_a_vote_that_is_not_decisive_widens_the_interval_to_the_whole_range():
     assert estimate.interval == (0.0, 8.0)
     assert estimate.failure_probability > 0.01
     assert any("not decisive" in note for note in estimate.notes)
+
+
+def test_an_estimate_survives_json():
+    estimate = Estimate(value=1.5, standard_error=0.25, interval=(1.0, 2.0), users=(3, 4), notes=("a note",))
+    assert Estimate.from_json(json.loads(json.dumps(estimate.to_json()))) == estimate

@@ -22,6 +22,7 @@ from dame.protocols import DEFAULT, PROTOCOLS, plan_mean
 from dame.protocols import next as next_step
 from dame.protocols.base import Protocol
 from dame.protocols.needed import users_needed
+from dame.protocols.registry import OF_PEOPLE
 from dame.sizes import Sizes
 from dame.tally import Tally
 from tests.core.conformance import (
@@ -50,7 +51,7 @@ def test_the_suite_covers_every_protocol():
     assert set(PROTOCOLS) >= {"paper", "kent", "duchi", "one-bit", "adaptive"}
     assert {protocol.name for protocol in PROTOCOLS.values()} == set(PROTOCOLS)
     ours = {leaf for leaf in leaves(Protocol) if leaf.__module__.startswith("dame.")}
-    assert ours <= {type(protocol) for protocol in PROTOCOLS.values()}
+    assert ours <= {type(protocol) for protocol in (*PROTOCOLS.values(), *OF_PEOPLE.values())}
     assert DEFAULT in PROTOCOLS
     assert all(protocol.summary.strip() for protocol in PROTOCOLS.values())
 

@@ -20,7 +20,7 @@ from dame.protocols.adaptive import one_distribution, search, segments
 from dame.protocols.adaptive.tuning import TUNING
 from tests.core.conformance import check_estimate
 
-CACHES = (search._best_design, one_distribution._posterior, segments._expected)
+CACHES = (search._best_design, one_distribution._located, segments._expected)
 THETA = 0.3
 
 

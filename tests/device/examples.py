@@ -14,7 +14,8 @@ from dame.device.channels import Bits, Channel, Choice, Laplace
 from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
 from dame.device.parts import Part
 from dame.device.questions import Question
-from dame.device.statistics import Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Statistic, Value
+from dame.device.stripes import Level, Stripes
 
 ALPHAS = (1e-6, 0.01, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0)
 ALPHA = 22 / 35
@@ -44,16 +45,20 @@ DITHER = _asked(
     1, Windows(windows=(Window(-0.125, -1.0, 2.0), Window(0.375, -1.0, 2.0)), least_weight=0.5), Bits.single(ALPHA)
 )
 SEGMENTS = _asked(0, Windows.segments(BORDERS), Bits.single(ALPHA))
+STRIPES = _asked(0, Stripes.single(0.5, phases=8, min_size=5), Bits.single(ALPHA))
 GRID = _asked(1, Windows(windows=(Window(0.125, -1.0, 2.0),), between_sd=0.1), Laplace.spending(ALPHA))
 LATE = Indicator(column="delay", relation="above", than="15")
 SHARE = _asked(1, Windows.whole_range(), Bits.single(ALPHA), target="late", statistic=LATE)
 SPREAD = _asked(2, BIT.lens, Bits.single(ALPHA), target="sd", statistic=Square(column="hours", low=LOW, high=HIGH))
 HAVE = _asked(0, Windows.whole_range(), Bits.single(ALPHA), target="have", statistic=Present(column="delay"))
-QUESTIONS = (VOTE, SIZES, CHOICE, BIT, DITHER, SEGMENTS, GRID, SHARE, SPREAD, HAVE)
+DRAWN = Drawn(column="hours", low=LOW, high=HIGH)
+ONE = _asked(3, Stripes.single(0.5, phases=8), Bits.single(ALPHA), target="one", statistic=DRAWN)
+QUESTIONS = (VOTE, SIZES, CHOICE, BIT, DITHER, SEGMENTS, STRIPES, GRID, SHARE, SPREAD, HAVE, ONE)
 
 STATISTIC_EXAMPLES: dict[type[Statistic], tuple[Statistic, ...]] = {
     Value: (Value(), Value(low=LOW, high=HIGH), Value(column="hours", low=-1e6, high=-1e-3)),
     Square: (Square(), Square(low=LOW, high=HIGH), Square(column="hours", low=-1e6, high=-1e-3)),
+    Drawn: (Drawn(), Drawn(low=LOW, high=HIGH), Drawn(column="hours", low=-1e6, high=-1e-3)),
     Indicator: (
         LATE,
         Indicator(relation="below", than="-1.5e-3"),
@@ -82,14 +87,27 @@ LENS_EXAMPLES: dict[type[Lens], tuple[Lens, ...]] = {
         Windows(windows=(Window(0.25, -2.5, 1.5), Window(-1.0, 0.0, 3.0)), cap=100.0, least_weight=0.3),
         Windows.segments((-0.9, -0.5, 0.0, 1e-9, 0.25, 0.3, 0.31, 0.75, 0.99)),
     ),
+    Stripes: (
+        STRIPES.lens,
+        Stripes.single(4.0),
+        Stripes.single(4.2, phases=1),
+        Stripes.single(8.0, phases=4, min_size=2),
+        Stripes.single(1 / 3, phases=2, min_size=2**62),
+        Stripes.single(0.01, phases=64, min_size=10_000),
+        Stripes.single(1e-6),
+        Stripes(levels=(Level(4.2, 5), Level(0.9, 3, 4), Level(0.01, 120, 10_000))),
+    ),
 }
 """Lenses with people at all bins and at both ends of all windows: two of them differ as much as the lens allows."""
+
+ONE_BIN = (*LENS_EXAMPLES[Windows], *LENS_EXAMPLES[Stripes])
+"""Lenses with a single bin, for a single bit."""
 
 _LAPLACE_STEPS = 15
 """Few enough to enumerate, and enough that a whole scale comes near any α."""
 
 MAKINGS: dict[str, Callable[[float], tuple[Question, ...]]] = {
-    "Bits.single": lambda alpha: tuple(ask(lens, Bits.single(alpha), alpha) for lens in LENS_EXAMPLES[Windows]),
+    "Bits.single": lambda alpha: tuple(ask(lens, Bits.single(alpha), alpha) for lens in ONE_BIN),
     "Bits.symmetric": lambda alpha: (
         ask(Bins(bins=6, width=1 / 3, neighbours=1, min_size=5), Bits.symmetric(alpha, bins=6, marks=3), alpha),
         ask(SizeClasses(classes=3), Bits.symmetric(alpha, bins=3, marks=1), alpha),
@@ -106,6 +124,7 @@ MAKINGS: dict[str, Callable[[float], tuple[Question, ...]]] = {
     "Laplace.spending": lambda alpha: (
         ask(Windows.whole_range(), Laplace.spending(alpha, steps=_LAPLACE_STEPS), alpha),
         ask(DITHER.lens, Laplace.spending(alpha, steps=_LAPLACE_STEPS), alpha),
+        ask(STRIPES.lens, Laplace.spending(alpha, steps=_LAPLACE_STEPS), alpha),
         ask(Bins(bins=1, width=2.0, min_size=3), Laplace.spending(alpha, steps=_LAPLACE_STEPS), alpha),
     ),
 }

@@ -11,6 +11,7 @@ from dame.device.coins import Coins
 from dame.device.exact import WORD, Loss
 from dame.device.lenses import NOTHING, Bins, Reading, Windows
 from dame.device.records import Summary
+from dame.device.stripes import Stripes
 
 
 def free_of_charge(channel: Channel) -> Channel:
@@ -36,6 +37,14 @@ class UncutWindows(Windows):
     def position(self, person: Summary, window: int = 0) -> float:
         centre, left, right = self.windows[window]
         return (self.weight(person.size) * (person.mean - centre) - left) / (right - left)
+
+
+class NumberedStripes(Stripes):
+    """The mark says which stripe it is, not which side: one more for each stripe to the right."""
+
+    def reading(self, person: Summary, window: int = 0) -> Reading:
+        level, phase = self.pattern(window)
+        return Reading(0, 0, float(math.floor(2 * (person.mean - level.offset(phase)) / level.wavelength)))
 
 
 class UncutBits(Bits):

@@ -16,7 +16,8 @@ from dame.device.lenses import MOST_WINDOWS, Bins, Lens, SizeClasses, Window, Wi
 from dame.device.questions import Question, question_id
 from dame.device.records import Summary
 from dame.device.reports import Report
-from dame.device.statistics import Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Statistic, Value
+from dame.device.stripes import Level, Stripes
 from dame.errors import InvalidInput
 
 alphas = st.one_of(st.floats(1e-6, 32.0), st.sampled_from([1e-6, 0.1, 22 / 35, 1.0, 3.0, 8.0, 32.0]))
@@ -56,13 +57,14 @@ numerals = st.one_of(
 """Texts that stand for numbers."""
 
 
-def _bounded(kind: type[Value] | type[Square]) -> st.SearchStrategy[Statistic]:
+def _bounded(kind: type[Value] | type[Square] | type[Drawn]) -> st.SearchStrategy[Statistic]:
     return st.builds(lambda column, ends: kind(column=column, low=ends[0], high=ends[1]), columns, bounds())
 
 
 STATISTIC_STRATEGIES: dict[type[Statistic], st.SearchStrategy[Statistic]] = {
     Value: _bounded(Value),
     Square: _bounded(Square),
+    Drawn: _bounded(Drawn),
     Indicator: st.one_of(
         st.builds(Indicator, column=columns, relation=st.sampled_from(["above", "below"]), than=numerals),
         st.builds(Indicator, column=columns, relation=st.just("is"), than=st.one_of(numerals, studies)),
@@ -170,10 +172,21 @@ def segments() -> st.SearchStrategy[Windows]:
     return borders().map(Windows.segments)
 
 
+@st.composite
+def stripes(draw: st.DrawFn) -> Stripes:
+    """Stripes of one wavelength or of several, whose phases are 1, 2, 4 … together."""
+    wavelengths = st.one_of(st.floats(1e-6, 8.0), st.sampled_from([2.0**k for k in range(-16, 4)]))
+    count = 2 ** draw(st.integers(0, MOST_WINDOWS.bit_length() - 1))
+    borders = sorted(draw(st.sets(st.integers(1, count - 1), max_size=5))) if count > 1 else []
+    phases = [right - left for left, right in itertools.pairwise((0, *borders, count))]
+    return Stripes(levels=[Level(draw(wavelengths), each, draw(st.one_of(st.just(1), sizes))) for each in phases])
+
+
 LENS_STRATEGIES: dict[type[Lens], st.SearchStrategy[Lens]] = {
     Bins: bins(),
     SizeClasses: size_classes(),
     Windows: st.one_of(st.just(Windows.whole_range()), freely_placed_windows(), segments()),
+    Stripes: stripes(),
 }
 
 
@@ -203,7 +216,7 @@ CHANNEL_MAKERS: dict[type[Channel], tuple[Callable[[float, Lens, int], Channel],
 CHANNEL_LENSES: dict[type[Channel], st.SearchStrategy[Lens]] = {
     Bits: lenses(),
     Choice: st.one_of(size_classes(fewest=2), _one_mark(2, 70).map(lambda fields: Bins(**fields))),
-    Laplace: st.one_of(lenses(Windows), lenses(Windows), bins(most=1)),
+    Laplace: st.one_of(lenses(Windows), lenses(Stripes), bins(most=1)),
 }
 """Lenses that a channel suits."""
 

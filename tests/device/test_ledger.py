@@ -149,7 +149,7 @@ def test_a_refusal_does_not_tell_whether_there_are_records(open_ledger, path):
 
 
 def test_the_report_has_the_law_of_the_device(open_ledger, path):
-    stored = open_ledger(path)._answer(VOTE, RECORDS, SeededCoins(3))
+    stored = open_ledger(path)._answer(VOTE, lambda: VOTE.statistic.summarise(RECORDS), SeededCoins(3))
     assert stored == answer_with_coins(VOTE, RECORDS, SeededCoins(3)).encode(VOTE)
 
 

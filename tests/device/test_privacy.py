@@ -21,6 +21,7 @@ from dame.device.exact import WORD, Loss, symmetric_threshold
 from dame.device.lenses import Bins, Lens, Reading, SizeClasses, Window, Windows
 from dame.device.questions import Question
 from dame.device.records import Summary
+from dame.device.stripes import Stripes
 from dame.errors import InvalidInput
 from tests.device import mutants
 from tests.device.enumeration import IMPOSSIBLE, enumerated, exact_law, exact_loss, keeps, largest_ratio, report_law
@@ -176,6 +177,8 @@ SEVERAL = [
         Windows.segments(sorted([-0.9, 1.0, 0.0, 1e-9, -0.5, 0.25, 0.3, 0.99, -1.0][: count + 1]))
         for count in (2, 4, 8)
     ),
+    Stripes.single(4.0, phases=2),
+    Stripes.single(0.3, phases=8, min_size=3),
 ]
 
 
@@ -288,6 +291,14 @@ def test_a_position_that_is_not_cut_to_the_window_is_convicted(lens, alpha):
     assert convicted(ask(uncut, mutants.UncutLaplace(steps=50, scale=noise.scale), alpha), alpha, CROWD)
     assert not convicted(ask(uncut, bit, alpha), alpha, CROWD), "the channel cuts as well"
     assert not convicted(ask(uncut, noise, alpha), alpha, CROWD)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 8.0])
+def test_stripes_that_are_numbered_are_convicted(alpha):
+    lens, bit, noise = mutants.NumberedStripes.single(0.5), Bits.single(alpha), Laplace.spending(alpha, steps=50)
+    assert convicted(ask(lens, mutants.UncutBits(yes=bit.yes, no=bit.no), alpha), alpha, CROWD)
+    assert convicted(ask(lens, mutants.UncutLaplace(steps=50, scale=noise.scale), alpha), alpha, CROWD)
+    assert not convicted(ask(lens, bit, alpha), alpha, CROWD), "the channel cuts"
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.1, 22 / 35, 1.0])

@@ -21,7 +21,8 @@ from dame.device.exact import WORD
 from dame.device.lenses import Bins, SizeClasses, Window, Windows
 from dame.device.parts import Kinds
 from dame.device.questions import Question, canonical, question_tag
-from dame.device.statistics import Indicator, Present, Square, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Value
+from dame.device.stripes import Stripes
 from dame.errors import InvalidInput
 from tests.device.enumeration import keeps
 from tests.device.examples import (
@@ -213,11 +214,13 @@ def test_questions_are_equal_exactly_when_their_identities_are(one, other):
 CHANGED = {
     Value: {"column": "minutes", "low": -3.0, "high": 12.0},
     Square: {"column": "minutes", "low": -3.0, "high": 12.0},
+    Drawn: {"column": "minutes", "low": -3.0, "high": 12.0},
     Indicator: {"column": "minutes", "relation": "below", "than": "16"},
     Present: {"column": "minutes"},
     Bins: {"bins": 9, "width": 0.3, "origin": -0.5, "neighbours": 0, "min_size": 8},
     SizeClasses: {"classes": 2},
     Windows: {"windows": (Window(0.5, -1.5, 2.5),), "cap": 3.0, "between_sd": 0.2, "least_weight": 0.25},
+    Stripes: {"levels": ((0.25, 3, 1), (0.5, 5, 2))},
     Bits: {"bins": 7, "yes": WORD - 1, "no": 1},
     Choice: {"bins": Choice(bins=2, yes=WORD - 5, no=5), "yes": Choice(bins=3, yes=WORD - 10, no=5)},
     Laplace: {"steps": 3, "scale": 2**44},

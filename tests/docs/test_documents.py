@@ -55,7 +55,7 @@ DOTTED = re.compile(r"(?:`|^::: )(dame(?:\.\w+)+)", re.MULTILINE)
 PATHS = re.compile(r"(?<![\w/.-])((?:src|tests|scripts|examples|vectors|benchmarks)/[\w./-]*\w)")
 MODULES = re.compile(r"python3? -m (benchmarks[.\w]*)")
 CLASSES = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)*)`")
-ELSEWHERE = {"Authorization", "BigInt", "dame.sqlite"}
+ELSEWHERE = {"Authorization", "BigInt", "Dockerfile", "Origin", "dame.sqlite", "dame.service"}
 """Names of other people's things, and of a file."""
 TEXTS = {path: path.read_text("utf-8") for path in (*DOCUMENTS, ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*/*.md"))}
 SOURCES = "\n".join(

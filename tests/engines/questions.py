@@ -7,6 +7,7 @@ from functools import cache
 from dame.device.channels import Bits, Channel, Choice, Laplace
 from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
 from dame.device.questions import Question
+from dame.device.stripes import Stripes
 from dame.protocols import PROTOCOLS
 from dame.sizes import Sizes
 from dame.studies.plans import Plan
@@ -38,6 +39,8 @@ QUESTIONS: dict[str, Question] = {
     "two windows": ask(window(9.0, -0.1, 0.3), ONE_BIT),
     "four segments": ask(Windows.segments((-1.0, -0.6, -0.1, 0.3, 1.0)), ONE_BIT),
     "eight segments": ask(Windows.segments(tuple(n / 16 for n in range(-4, 5))), ONE_BIT),
+    "thresholds": ask(Stripes.single(4.0), ONE_BIT),
+    "fine stripes": ask(Stripes.single(1e-3, phases=8, min_size=3), ONE_BIT),
     "laplace": ask(window(1.0), Laplace.spending(ALPHA, 2**12)),
     "coarse laplace": ask(window(), Laplace(steps=1, scale=1)),
     "laplace in two windows": ask(window(1.0, -0.1, 0.3), Laplace.spending(ALPHA, 2**12)),

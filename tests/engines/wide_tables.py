@@ -9,7 +9,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from dame.device.assignment import participant_hash
-from dame.device.statistics import RELATIONS, Indicator, Present, Square, Statistic, Value
+from dame.device.records import Summary
+from dame.device.statistics import RELATIONS, Drawn, Indicator, Present, Square, Statistic, Value
 from dame.engines.keys import group_text
 from dame.engines.layout import Layout
 from dame.engines.store import KeptTable
@@ -63,7 +64,7 @@ def rows(items: dict[str, st.SearchStrategy] = ITEMS) -> st.SearchStrategy[list[
     return st.lists(st.fixed_dictionaries(items), min_size=1, max_size=30)
 
 
-def _bounded(kind: type[Value] | type[Square]) -> st.SearchStrategy[Statistic]:
+def _bounded(kind: type[Value] | type[Square] | type[Drawn]) -> st.SearchStrategy[Statistic]:
     columns = st.sampled_from(NUMBERS)
     limits = st.one_of(BOUNDS, st.just((-2.0, 5.0)))
     return st.builds(lambda column, pair: kind(column=column, low=pair[0], high=pair[1]), columns, limits)
@@ -72,6 +73,7 @@ def _bounded(kind: type[Value] | type[Square]) -> st.SearchStrategy[Statistic]:
 STATISTICS_OF: dict[type[Statistic], st.SearchStrategy[Statistic]] = {
     Value: _bounded(Value),
     Square: _bounded(Square),
+    Drawn: _bounded(Drawn),
     Indicator: st.one_of(
         st.builds(Indicator, column=st.sampled_from(NUMBERS), relation=st.sampled_from(RELATIONS), than=SOME_NUMBERS),
         st.builds(Indicator, column=st.just(TEXT), relation=st.just("is"), than=st.sampled_from(SOME_TEXTS)),
@@ -87,7 +89,12 @@ def layouts(draw: st.DrawFn, statistics: st.SearchStrategy[tuple[Statistic, ...]
     """Layouts of such tables, with and without groups."""
     group = draw(st.sampled_from([None, None, *GROUPS]))
     return Layout(
-        user=("who",), statistics=draw(statistics), study="study", group=group, keep_absent=draw(st.booleans())
+        user=("who",),
+        statistics=draw(statistics),
+        study="study",
+        group=group,
+        keep_absent=draw(st.booleans()),
+        draws=draw(st.sampled_from([1, 1, 3, 16])),
     )
 
 
@@ -126,6 +133,14 @@ def _answers(records: list[Row], layout: Layout) -> bool:
     return layout.keep_absent or any(column in row for row in records for column in layout.columns)
 
 
+def averaged(statistic: Statistic, records: list[Row]) -> Summary:
+    """What a device makes of records; where it draws one, what that is on average."""
+    if not isinstance(statistic, Drawn):
+        return statistic.summarise(records)
+    all_ = Value(column=statistic.column, low=statistic.low, high=statistic.high).summarise(records)
+    return Summary(size=1, mean=all_.mean)
+
+
 People = dict[int, tuple[str, list[tuple[int, float]]]]
 
 
@@ -133,7 +148,7 @@ def by_devices(table: list[Row], layout: Layout) -> People:
     """By her hash, the group of each user, and what her device makes of her records for each statistic."""
     found = {}
     for user, records in records_of(table, layout).items():
-        summaries = [statistic.summarise(records) for statistic in layout.statistics]
+        summaries = [averaged(statistic, records) for statistic in layout.statistics]
         (group,) = groups_of(records, layout) if layout.group is not None else [""]
         found[participant_hash("study", str(user))] = (group, [(one.size, one.mean) for one in summaries])
     return found

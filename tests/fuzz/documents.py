@@ -25,7 +25,7 @@ numbers = st.one_of(
 texts = st.one_of(
     st.text(max_size=12),
     st.text("0123456789abcdefABCDEF", min_size=14, max_size=18),
-    st.sampled_from(["value", "bins", "windows", "size-classes", "bits", "choice", "laplace", "mean"]),
+    st.sampled_from(["value", "bins", "windows", "size-classes", "stripes", "bits", "choice", "laplace", "mean"]),
     st.sampled_from(["poisson:5", "zipf:1:9", "histogram:1=1", "scipy:x:1"]),
 )
 values = st.one_of(numbers, texts, st.none(), st.booleans(), json_values)

@@ -13,7 +13,7 @@ import pytest
 from dame.service.app import create_app
 from dame.service.database import Database
 from dame.service.logs import Log
-from dame.service.server import configured, run
+from dame.service.server import configured, listen, run
 from dame.service.settings import Settings
 from tests.service.postgres import Postgres
 from tests.service.studies import Live
@@ -30,6 +30,12 @@ def postgres() -> Iterator[Postgres]:
         yield server
     finally:
         server.remove()
+
+
+@pytest.fixture(autouse=True)
+def no_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices that do not keep anybody waiting."""
+    monkeypatch.setattr("dame.client.pacing.PACE_SECONDS", 0.0)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -57,7 +63,7 @@ def live_server(settings: Settings, clock: Callable[[], float] | None = None) ->
     """The whole service behind a real port, in a thread of this process."""
     log = io.StringIO()
     app = create_app(settings, Log(log), **({} if clock is None else {"clock": clock}))
-    config = configured(settings, app)
+    config, opened = configured(settings, app), listen(settings)
     ready, where = threading.Event(), []
 
     def listening(at: str) -> None:
@@ -65,7 +71,7 @@ def live_server(settings: Settings, clock: Callable[[], float] | None = None) ->
         ready.set()
 
     servers: list = []
-    thread = threading.Thread(target=run, args=(config, listening, servers.append), daemon=True)
+    thread = threading.Thread(target=run, args=(config, opened, listening, servers.append), daemon=True)
     thread.start()
     assert ready.wait(PATIENCE)
     live = Live(where[0], app, log, settings)
@@ -76,6 +82,7 @@ def live_server(settings: Settings, clock: Callable[[], float] | None = None) ->
         servers[0].should_exit = True
         thread.join(PATIENCE)
         assert not thread.is_alive()
+        opened.close()
 
 
 @pytest.fixture

@@ -10,12 +10,15 @@ import httpx
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-from dame.service import models
+from dame.service import models, retention_models
 from dame.service.problems import MEDIA_TYPE
 
 JSON = "application/json"
 DOCUMENTS: Mapping[str, type[BaseModel]] = {
-    name: model for name, model in vars(models).items() if name.endswith("Document")
+    name: model
+    for module in (models, retention_models)
+    for name, model in vars(module).items()
+    if name.endswith("Document")
 }
 
 

@@ -95,7 +95,7 @@ class Live:
 
     def create_from(self, wanted: dict) -> Run:
         """A new study on this service, by what is posted."""
-        answer = self.http.post("/api/v1/studies", json=wanted)
+        answer = self.http.post("/api/v1/studies", json={"minimum_reports": 0, **wanted})
         assert answer.status_code == 201, answer.text
         return Run(self, answer.json()["study"], answer.json()["administrator_key"])
 
@@ -152,5 +152,8 @@ class Run:
         assert answer.status_code == 200, answer.text
         return answer.json()["results"]
 
-    def close(self, index: int) -> httpx.Response:
-        return self.live.http.post(f"{self.base}/rounds/{index}/close", headers=self.secret)
+    def close(self, index: int, anyway: bool = True) -> httpx.Response:
+        return self.live.http.post(f"{self.base}/rounds/{index}/close", headers=self.secret, json={"anyway": anyway})
+
+    def post(self, path: str, **wanted: object) -> httpx.Response:
+        return self.live.http.post(f"{self.base}/{path}", headers=self.secret, json=wanted)

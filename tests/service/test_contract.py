@@ -14,6 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 import dame
+from dame.client.signed import participant_name
 from dame.service import models
 from dame.service.problems import MEDIA_TYPE
 from dame.service.settings import Settings
@@ -28,7 +29,7 @@ SOMETIMES = {
     "ProblemDocument": {"why", "opens_after"},
     "TallyDocument": {"groups"},
     "GroupResultDocument": BESIDE,
-    "ResultDocument": {*BESIDE, "groups", "differences"},
+    "ResultDocument": {*BESIDE, "groups", "differences", "privacy"},
 }
 """What only some answers tell: those about a single target, about groups, and some refusals."""
 PEOPLE = 60
@@ -55,7 +56,7 @@ def look(study: Run, rounds: int) -> None:
     http = study.live.http
     study.public()
     study.status()
-    for path in ("/health", "/metrics", "/api/v1/studies", f"{study.base}/result"):
+    for path in ("/health", "/health/live", "/metrics", "/api/v1/studies", f"{study.base}/result"):
         http.get(path, headers=study.secret)
     for index in range(rounds):
         http.get(f"{study.base}/rounds/{index}/question")
@@ -78,7 +79,25 @@ def run_through(study: Run) -> None:
         study.close(index)
     look(study, rounds)
     assert study.status()["state"] == "finished"
-    assert study.upload(tokens[0][0], b"another").json()["reason"] == "conflict"
+    assert study.upload(tokens[0][0], b"another").json() == {"accepted": True}, "hers was counted; nothing is compared"
+    state = study.live.http.get(f"{study.base}/invitation", headers={"Authorization": f"Bearer {tokens[0][0]}"})
+    assert state.json() == {"answered": True}
+    assert study.post("answered", tokens=[participant_name(tokens[0][0])]).json() == {"answered": [True]}
+    assert study.live.http.get("/api/v1/log").json()["size"] > rounds
+
+
+def end_of(study: Run) -> None:
+    """A study that is ended and deleted, with another administrator."""
+    token = study.invite(1)[0]
+    assert study.post("withdraw", tokens=[token, "00"]).json() == {"withdrawn": 1, "answered": 0, "unknown": 1}
+    assert study.post("administrators", name="second").json()["name"] == "second"
+    assert study.post("administrators/remove", name="second").json() == {"administrators": ["administrator"]}
+    assert study.post("end").json()["state"] == "ended"
+    assert study.post("purge").json() == {"rounds": [0]}
+    study.status()
+    acts = study.live.http.get(f"{study.base}/acts", headers=study.secret).json()["acts"]
+    assert {one["act"] for one in acts} >= {"created", "invited", "withdrawn", "ended", "purged"}
+    assert study.post("delete", study=study.study).json() == {"deleted": study.study}
 
 
 def refused(study: Run) -> None:
@@ -100,6 +119,8 @@ def test_every_field_of_every_answer_is_met(live: Live) -> None:
     run_through(live.create("votes", "paper", close_at_count=[10_000, None], deadlines=[moment, None]))
     run_through(live.create("bits", "one-bit"))
     run_through(live.create_from({"plan": grouped_document()}))
+    over = live.create("over", "one-bit", keep_reports_days=30.0)
+    end_of(over)
     last = live.create("refused", "one-bit")
     refused(last)
     wait_for(lambda: live.http.get(f"{last.base}/status", headers=last.secret).json()["targets"][0][SHIFT] is not None)

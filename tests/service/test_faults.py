@@ -22,7 +22,7 @@ from dame.device.questions import question_from_json
 from dame.service import auth
 from dame.service.database import Database, Unavailable
 from dame.service.rounds import Rounds
-from dame.service.stored import StoredStudy
+from dame.service.stored import REPORTS, StoredStudy
 from dame.service.studies import Studies
 from dame.service.uploads import Upload, Uploads
 from dame.tally import merged
@@ -45,7 +45,7 @@ class Desk:
     def reports(self, study: StoredStudy, index: int) -> tuple[int, int, int]:
         """How many reports of a round were counted on arrival, are stored, and are found by a recount."""
         with self.database.reading() as connection:
-            row = text("SELECT id, reports FROM rounds WHERE study_id = :study AND slot = :slot")
+            row = text(f"SELECT id, {REPORTS} FROM rounds r WHERE study_id = :study AND slot = :slot")
             round_id, counted = connection.execute(row, {"study": study.id, "slot": index}).one()
             query = text("SELECT count(*) FROM reports WHERE round_id = :round")
             stored = connection.execute(query, {"round": round_id}).scalar_one()

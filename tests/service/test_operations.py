@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,8 @@ from dame.service.database import Database
 from dame.service.problems import Problem
 from dame.service.rounds import Rounds
 from dame.service.schedule import Schedule
-from dame.service.studies import Studies
-from dame.service.tallies import counts_of
+from dame.service.stored import REPORTS
+from dame.service.studies import Safeguards, Studies
 from dame.service.uploads import Upload, Uploads
 from dame.studies.running import questions, result
 from dame.tally import merged
@@ -59,7 +60,9 @@ class Operations(RuleBasedStateMachine):
         document = mixed_document() if protocol == SEVERAL else plan_document(protocol=protocol)
         rounds = max(len(machine["rounds"]) for target in document["targets"] for machine in target["machines"])
         schedule = Schedule(counts=[close_at] * rounds, deadlines=[1e9 + 1000.0 * (k + 1) for k in range(rounds)])
-        self.study = self.servers[0][1].create(document, schedule=schedule).study
+        self.study = (
+            self.servers[0][1].create(document, schedule=schedule, safeguards=Safeguards(minimum_reports=0)).study
+        )
         groups = ("old", "new") if document["group"] else (None,)
         self.tokens = [
             token for group in groups for token in self.servers[0][1].invite(self.study, PEOPLE // len(groups), group)
@@ -160,9 +163,14 @@ class Operations(RuleBasedStateMachine):
 
     @invariant()
     def acknowledged_reports_are_stored_once(self) -> None:
-        stored = self._stored()
+        stored, answered = self._stored(), self._answered()
+        unlinked = self._unlinked()
+        assert not stored.keys() & answered
+        assert unlinked.total() == len(answered), "who has answered and whose report is unlinked are as many"
+        known = {token: report for token, report in self.acknowledged.items() if auth.digest(token) in answered}
+        assert Counter(known.values()) <= unlinked
         for token, report in self.acknowledged.items():
-            assert stored.get(auth.digest(token)) == report
+            assert token in known or stored.get(auth.digest(token)) == report
         for token_hash, report in stored.items():
             assert any(auth.digest(token) == token_hash and report in tried for token, tried in self.tried.items())
 
@@ -170,7 +178,7 @@ class Operations(RuleBasedStateMachine):
     def counts_and_tallies_equal_a_recount(self) -> None:
         database, _, rounds, _ = self.servers[0]
         with database.reading() as connection:
-            query = "SELECT slot, state, reports, tally, groups FROM rounds ORDER BY slot"
+            query = f"SELECT slot, state, {REPORTS}, tally, groups FROM rounds r ORDER BY slot"
             rows = connection.execute(text(query)).all()
         for index, state, reports, tally, groups in rows:
             recount = rounds.recount(self.study, index)
@@ -180,7 +188,7 @@ class Operations(RuleBasedStateMachine):
                 assert recount is not None
                 assert {**json.loads(tally), "question": total.question.to_json()} == total.to_json()
                 each = {"": json.loads(tally)} if groups is None else json.loads(groups)
-                assert each == {name: counts_of(one) for name, one in recount.items()}
+                assert each == {name: one.counts() for name, one in recount.items()}
 
     @invariant()
     def the_study_is_where_its_tallies_lead(self) -> None:
@@ -221,7 +229,8 @@ class Operations(RuleBasedStateMachine):
         for (token, report), verdict in zip(pairs, verdicts, strict=True):
             self.tried.setdefault(token, set()).add(report)
             if verdict is None:
-                assert self.acknowledged.setdefault(token, report) == report, (
+                first = self.acknowledged.setdefault(token, report)
+                assert first == report or auth.digest(token) in self._answered(), (
                     "two reports were accepted from one person"
                 )
         return verdicts
@@ -255,6 +264,17 @@ class Operations(RuleBasedStateMachine):
         with self.servers[0][0].reading() as connection:
             query = text("SELECT state FROM rounds WHERE slot = :slot")
             return str(connection.execute(query, {"slot": index}).scalar_one())
+
+    def _answered(self) -> set[bytes]:
+        """Whose report is unlinked: their rounds were closed."""
+        with self.servers[0][0].reading() as connection:
+            rows = connection.execute(text("SELECT token_hash FROM participants WHERE answered = 1"))
+            return {bytes(row[0]) for row in rows}
+
+    def _unlinked(self) -> Counter[bytes]:
+        with self.servers[0][0].reading() as connection:
+            rows = connection.execute(text("SELECT report FROM reports WHERE participant_id < 0"))
+            return Counter(bytes(row[0]) for row in rows)
 
     def _stored(self) -> dict[bytes, bytes]:
         query = "SELECT p.token_hash, r.report FROM reports r JOIN participants p ON p.id = r.participant_id"

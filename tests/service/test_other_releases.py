@@ -96,13 +96,15 @@ def test_a_study_that_began_under_other_constants_goes_on_and_ends(
     assert abs(status["result"]["estimate"] - HOURS) < 4
     # The questions that were asked go home with the reports, and lead to the same estimate there.
     assert offline_estimate(study, tmp_path / "export", capsys) == status["result"]
-    exported = [json.loads((tmp_path / f"export/question-{index}.json").read_text()) for index in range(len(asked))]
+    exported = [json.loads((tmp_path / f"export/question-{index + 1}.json").read_text()) for index in range(len(asked))]
     assert exported == [question.to_json() for question in asked]
 
 
 def take_part(study: Run, token: str, path: Path) -> None:
     """One participant whose device checks everything, the signature included."""
-    invited = Invitation(base=study.live.base, token=token, study=study.study, key=study.public()["public_key"])
+    public = study.public()
+    named = {"study": study.study, "key": public["public_key"], "plan_id": public["plan_id"]}
+    invited = Invitation(base=study.live.base, token=token, **named)
     ledger = Ledger(path)
     part = Participation(invited, ledger)
     part.take_part(part.terms(), lambda _: [HOURS] * 400)

@@ -116,12 +116,12 @@ def test_logs_and_metrics_hold_no_report_token_key_or_address(live: Live) -> Non
     log = live.log.getvalue()
     lines = [json.loads(line) for line in log.splitlines()]
     assert {"started", "study-created", "invited", "request"} <= {line["event"] for line in lines}
-    told = log + live.http.get("/metrics").text
+    told = log + live.app.state.services.metrics.text()
     for secret in (token, study.key, report.hex(), "127.0.0.1", auth.digest(token).hex()):
         assert secret not in told
     assert 'dame_reports_refused_total{reason="conflict"} 1' in told
     assert "dame_reports_accepted_total 1" in told
-    assert not [line for line in lines if line.get("path", "").endswith("/reports") and line["status"] == 200]
+    assert not [line for line in lines if str(line.get("route")).endswith("/reports") and line["status"] == 200]
 
 
 def test_guessing_secrets_is_slowed_down(address: str, serve: Callable[..., Live]) -> None:
@@ -130,16 +130,17 @@ def test_guessing_secrets_is_slowed_down(address: str, serve: Callable[..., Live
     statuses = [study.upload(auth.new_token(), b"x").status_code for _ in range(30)]
     assert statuses[:8] == [401] * 8
     assert 429 in statuses
-    limited = live.http.get("/health")
+    limited = live.http.get(f"{study.base}/status", headers=study.secret)
     assert (limited.status_code, limited.json()["reason"]) == (429, "rate-limited")
     assert limited.headers["retry-after"]
 
 
 def test_an_address_gets_so_many_requests(address: str, serve: Callable[..., Live]) -> None:
     live = serve(address, rate_limit=5.0)
-    statuses = [live.http.get("/health").status_code for _ in range(60)]
+    statuses = [live.http.get("/join").status_code for _ in range(60)]
     assert statuses[:20] == [200] * 20
     assert 429 in statuses
+    assert [live.http.get("/health").status_code for _ in range(60)] == [200] * 60, "whoever watches may always look"
 
 
 def test_a_bucket_fills_again_and_addresses_are_forgotten() -> None:
@@ -152,6 +153,11 @@ def test_a_bucket_fills_again_and_addresses_are_forgotten() -> None:
     assert not limit.take("a")
     now[0] = -100.0  # a clock that goes back gives nothing and takes nothing
     assert not limit.take("a")
+    limit.charge("c", 1000.0)  # a debt has an end
+    now[0] += 18.0
+    assert limit.spent("c")
+    now[0] += 4.0
+    assert not limit.spent("c")
     for number in range(20_000):
         limit.take(str(number))
     assert len(limit._buckets) <= 10_000
@@ -168,8 +174,8 @@ def test_bodies_are_bounded_even_without_a_length(live: Live) -> None:
         for _ in range(64):
             yield b"x" * 2**20
 
-    for path in ("/reports", "/reports/batch", "/invitations"):
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    for path, secret in (("/reports", token), ("/reports/batch", token), ("/invitations", study.key)):
+        headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
         answer = live.http.post(study.base + path, content=endless(), headers=headers)
         assert (answer.status_code, answer.json()["reason"]) == (413, "oversized"), path
 
@@ -187,7 +193,8 @@ BOMBS = [
 @pytest.mark.parametrize("path", ["", "/sleep/reports/batch", "/sleep/invitations"])
 def test_json_bombs_are_refused(live: Live, path: str) -> None:
     study = live.create()
-    headers = {**study.secret, "Content-Type": "application/json"}
+    secret = study.invite(1)[0] if path.endswith("batch") else study.key
+    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
     for body in BOMBS:
         answer = live.http.post(f"/api/v1/studies{path}", content=body, headers=headers)
         assert answer.status_code in (413, 422), (body[:20], answer.text)
@@ -299,6 +306,13 @@ def test_pages_have_a_strict_policy(live: Live) -> None:
 # --- settings and tables
 
 
+@pytest.mark.parametrize("reachable", [{"public_url": "https://study.example.org"}, {"trusted_proxy": "127.0.0.1"}])
+def test_a_server_behind_a_proxy_needs_an_operator_key(reachable: dict) -> None:
+    with pytest.raises(InvalidInput, match="strangers could create studies"):
+        Settings(**reachable)
+    assert Settings(**reachable, operator_key="x" * 16)
+
+
 def test_a_server_beyond_this_machine_needs_an_operator_key() -> None:
     with pytest.raises(InvalidInput, match="operator key"):
         Settings(host="0.0.0.0")
@@ -306,7 +320,13 @@ def test_a_server_beyond_this_machine_needs_an_operator_key() -> None:
     assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "10.0.0.1", "example.org")] == [
         True
     ] * 3 + [False] * 2
-    for wrong in ({"port": 70_000}, {"rate_limit": -1.0}, {"public_url": "example.org"}, {"operator_key": "short"}):
+    for wrong in (
+        {"port": 70_000},
+        {"rate_limit": -1.0},
+        {"public_url": "example.org", "operator_key": "x" * 16},
+        {"operator_key": "short"},
+        {"metrics_key": "short"},
+    ):
         with pytest.raises(InvalidInput):
             Settings(**wrong)
 

@@ -57,7 +57,7 @@ def offline_estimate(study: Run, folder: Path, capsys) -> dict:
     tallies = []
     for index in range(sum(name.startswith("reports") for name in names)):
         tallies.append(str(folder / f"tally-{index}.json"))
-        question, reports = folder / f"question-{index}.json", folder / f"reports-{index}.parquet"
+        question, reports = folder / f"question-{index + 1}.json", folder / f"reports-{index + 1}.parquet"
         assert run(["tally", str(question), str(reports), "--out", tallies[-1]]) == 0
     capsys.readouterr()
     assert run(["ask", str(folder / "plan.json"), *tallies, "--json"]) == 0

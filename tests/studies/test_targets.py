@@ -12,8 +12,8 @@ import dame
 from dame.device.statistics import Indicator, Present, Square, Value
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
-from dame.studies.parsing import named, target_from_json, target_from_text
-from dame.studies.targets import TARGETS, Mean, Sd, Share
+from dame.studies.parsing import TARGETS, named, target_from_json, target_from_text
+from dame.studies.targets import Mean, Sd, Share
 
 MINUTES = Value(column="minutes", low=0.0, high=120.0)
 EXAMPLES = {
@@ -22,6 +22,8 @@ EXAMPLES = {
     "share:late:above:0": dame.share("late", above=0),
     "share:late:below:-1.5:weight=2": dame.share("late", below=-1.5, weight=2),
     "share:platform:is:ios": dame.share("platform", is_="ios"),
+    "quantiles:minutes:0:120:0.5,0.9:records": dame.quantiles("minutes", (0, 120), [0.5, 0.9], whose="records"),
+    "distribution:minutes:1:120:scale=log": dame.distribution("minutes", (1, 120), scale="log"),
     "share:clock:is:10:30:present=0.5": dame.share("clock", is_="10:30", present=0.5),
 }
 

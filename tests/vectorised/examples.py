@@ -6,6 +6,7 @@ from dame.device.channels import Bits, Channel, Choice, Laplace
 from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
 from dame.device.questions import Question
 from dame.device.records import Summary
+from dame.device.stripes import Stripes
 
 ALPHA = 2.0
 PAPER_ALPHA = 10.0
@@ -20,6 +21,7 @@ CLASSES = SizeClasses(classes=3)
 WINDOW = Windows(windows=(Window(-0.5, -1.5, 1.5),), cap=4.0)
 DITHER = Windows(windows=(Window(-0.9, -1.5, 1.5), Window(-0.1, -1.5, 1.5)), cap=4.0)
 SEGMENTS = Windows.segments((-1.0, -0.05, 0.2, 0.5, 0.9))
+STRIPES = Stripes.single(0.7, phases=4, min_size=2)
 NOISE = Laplace(steps=6, scale=2)
 
 
@@ -37,12 +39,14 @@ QUESTIONS: dict[str, Question] = {
     "bit": ask(WINDOW, Bits.single(ALPHA)),
     "two windows": ask(DITHER, Bits.single(ALPHA)),
     "segments": ask(SEGMENTS, Bits.single(ALPHA)),
+    "stripes": ask(STRIPES, Bits.single(ALPHA)),
 }
 """Channels that compare words with thresholds: sums of them have distributions of a few thousand outcomes."""
 
 NOISY: dict[str, Question] = {
     "noise": ask(WINDOW, NOISE, 3.0),
     "noise in two windows": ask(DITHER, NOISE, 3.0),
+    "noise on stripes": ask(STRIPES, NOISE, 3.0),
     "noise on a bin": ask(Bins(bins=1, width=2.0, min_size=2), NOISE, 3.0),
 }
 """Noisy grid points."""

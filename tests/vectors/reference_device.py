@@ -22,6 +22,7 @@ from tests.vectors.reference_statistics import (
 )
 
 W = 2**64
+POWERS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 def nearest(mark, steps):
@@ -41,13 +42,26 @@ def cap(value):
 
 
 def windows(value):
-    require(isinstance(value, list) and len(value) in (1, 2, 4, 8, 16, 32, 64))
+    require(isinstance(value, list) and len(value) in POWERS)
     for window in value:
         require(isinstance(window, list) and len(window) == 3)
     limits = (3, 1e12, 1e12)
     read = [[double(-most, most)(end) for end, most in zip(window, limits, strict=True)] for window in value]
     require(all(right - left >= 1e-12 for _, left, right in read))
     return read
+
+
+def levels(value):
+    require(isinstance(value, list) and 1 <= len(value) <= 128)
+    read = [level(one) for one in value]
+    require(sum(phases for _, phases, _ in read) in POWERS)
+    return read
+
+
+def level(value):
+    require(isinstance(value, list) and len(value) == 3)
+    checks = (double(1e-6, 8), integer(1, 128), integer(1, 2**62))
+    return [check(one) for check, one in zip(checks, value, strict=True)]
 
 
 LENSES = {
@@ -57,6 +71,7 @@ LENSES = {
     },
     "size-classes": {"classes": integer(1, 2**20)},
     "windows": {"windows": windows, "cap": cap, "between_sd": double(0, 1), "least_weight": double(0, 1e12)},
+    "stripes": {"levels": levels},
 }  # fmt: skip
 CHANNELS = {
     "bits": {"bins": integer(1, 2**20), "yes": threshold, "no": threshold},
@@ -83,14 +98,14 @@ def question(document):
 
 
 def lens_bins(lens):
-    return {"bins": lens.get("bins"), "size-classes": lens.get("classes"), "windows": 1}[lens["kind"]]
+    return {"bins": lens.get("bins"), "size-classes": lens.get("classes")}.get(lens["kind"], 1)
 
 
 # --- privacy
 
 
 def differences(lens):
-    if lens["kind"] == "windows":
+    if lens["kind"] in ("windows", "stripes"):
         return {(0, 0), (0, 1), (1, 0)}
     if lens["kind"] == "size-classes":
         return {(0, 0), (1, 1)} if lens["classes"] > 1 else {(0, 0)}
@@ -177,7 +192,7 @@ def identity(q):
 def answer(q, records, coins):
     """Window, value, encoded report and the steps on the way, from coins in hex, all of which must be used."""
     words = iter([int(coins[i : i + 16], 16) for i in range(0, len(coins), 16)])
-    size, _, mean = summarise(q["statistic"], records)
+    size, _, mean = summarise(q["statistic"], records, words)
     count = window_count(q["lens"])
     window = next(words) >> 64 - count.bit_length() + 1 if count > 1 else 0
     seen = READINGS[q["lens"]["kind"]](q["lens"], size, mean, window)
@@ -187,7 +202,7 @@ def answer(q, records, coins):
 
 
 def window_count(lens):
-    return len(lens.get("windows", [None]))
+    return sum(phases for _, phases, _ in lens["levels"]) if "levels" in lens else len(lens.get("windows", [None]))
 
 
 def bins_reading(lens, size, mean, _):
@@ -213,7 +228,18 @@ def window_reading(lens, size, mean, window):
     return 0, 0, clamp((z - left) / (right - left), 0.0, 1.0)
 
 
-READINGS = {"bins": bins_reading, "size-classes": class_reading, "windows": window_reading}
+def stripe_reading(lens, size, mean, window):
+    patterns = [(*level, phase) for level in lens["levels"] for phase in range(level[1])]
+    wavelength, phases, min_size, phase = patterns[window]
+    offset = (phase + 0.37) * wavelength / phases
+    place = (mean - offset) / wavelength
+    dark = 1.0 if place - math.floor(place) < 0.5 else 0.0
+    return 0, 0, dark if min_size <= size else 0.5
+
+
+READINGS = {
+    "bins": bins_reading, "size-classes": class_reading, "windows": window_reading, "stripes": stripe_reading,
+}  # fmt: skip
 
 
 def draw_bits(channel, seen, words):

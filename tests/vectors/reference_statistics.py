@@ -95,13 +95,15 @@ BOUNDED = {"column": column, "low": double(-1e100, 1e100), "high": double(-1e100
 STATISTICS = {
     "value": BOUNDED,
     "square": BOUNDED,
+    "drawn": BOUNDED,
     "indicator": {"column": column, "relation": relation, "than": text(128)},
     "present": {"column": column},
 }
 
 
-def summarise(asked, records):
+def summarise(asked, records, words):
     """Size, total and mean; whoever has no record that counts is like somebody with one in the middle."""
+    word = next(words) if asked["kind"] == "drawn" else None
     require(isinstance(records, list), "BadRecords")
     texts = asked["kind"] == "present" or asked.get("relation") == "is"
     found = list(cells(records, asked["column"], texts))
@@ -109,6 +111,8 @@ def summarise(asked, records):
         steps = [2**30 if found else -(2**30)]
     else:
         steps = [STEPS[asked["kind"]](asked, value) for value in found] or [0]
+    if word is not None:
+        steps = [sorted(steps)[word * len(steps) >> 64]]
     size, total = len(steps), sum(steps)
     return size, total, clamp(float(total) / float(size) / 2**30, -1.0, 1.0)
 
@@ -146,4 +150,4 @@ def indicator_step(asked, value):
     return 2**30 if holds else -(2**30)
 
 
-STEPS = {"value": value_step, "square": square_step, "indicator": indicator_step}
+STEPS = {"value": value_step, "drawn": value_step, "square": square_step, "indicator": indicator_step}

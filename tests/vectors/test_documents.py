@@ -13,6 +13,7 @@ from dame.device.channels import Bits
 from dame.device.lenses import Bins, Lens, SizeClasses, Window, Windows
 from dame.device.questions import Question, question_from_json
 from dame.device.reports import Report
+from dame.device.stripes import Stripes
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import Estimate
 from dame.protocols import PROTOCOLS
@@ -107,7 +108,7 @@ def test_the_estimate_is_the_one_that_is_kept(name):
     result, kept = next_step(plan_of(name), history_of(name)), stored(name)["result"]
     assert isinstance(result, Result)
     found = result.to_json()
-    assert found.keys() == kept.keys()
+    assert found.keys() >= kept.keys()  # later versions may tell more
     for key in ("estimate", "standard_error", "interval"):
         assert found[key] == pytest.approx(kept[key], rel=CLOSE, abs=CLOSE)
     assert found["users"] == kept["users"]
@@ -158,6 +159,12 @@ def _classes(lens: SizeClasses, asked: Question) -> Question:
 def _windows(lens: Windows, asked: Question) -> Question:
     scaled = [Window(*(end * 0.98 for end in window)) for window in lens.windows]
     return replace(asked, lens=replace(lens, windows=tuple(scaled)))
+
+
+@with_other_constants.register
+def _stripes(lens: Stripes, asked: Question) -> Question:
+    scaled = [level._replace(wavelength=level.wavelength * 1.02) for level in lens.levels]
+    return replace(asked, lens=Stripes(levels=tuple(scaled)))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 import dame
 from dame.studies.codec import plan_to_json
@@ -52,11 +52,24 @@ def server(tmp_path_factory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def driver() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program("chromium", "chromium-browser"), args=FLAGS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    browser = driver.chromium.launch(executable_path=program("chromium", "chromium-browser"), args=FLAGS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(driver: Playwright) -> Iterator[Browser]:
+    """Debian's Firefox, driven by WebDriver BiDi."""
+    browser = driver.firefox.launch(channel="moz-firefox", executable_path=program("firefox-esr"))
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
@@ -65,13 +78,13 @@ def guest(browser: Browser, server: str) -> Iterator[Callable[..., Guest]]:
     with contextlib.ExitStack() as stack:
         guests: list[Guest] = []
 
-        def new(*, dark: bool = False, phone: bool = False) -> Guest:
+        def new(*, dark: bool = False, phone: bool = False, patient: bool = False) -> Guest:
             size = {"width": 390, "height": 844} if phone else {"width": 1100, "height": 900}
             scheme = "dark" if dark else "light"
             context = browser.new_context(viewport=size, color_scheme=scheme, has_touch=phone, locale="en-GB")
             stack.callback(context.close)
             context.set_default_timeout(10_000)
-            guests.append(Guest(context, server))
+            guests.append(Guest(context, server, patient=patient))
             return guests[-1]
 
         yield new

@@ -24,17 +24,29 @@ def opened(guest, link):
     return page
 
 
-def drawn(page, numbers=NUMBERS):
-    page.fill("#typed", numbers)
+def agree(page):
+    """She agrees, to a large budget too; then her report is drawn, shown and on its way."""
+    if page.locator("#weak").is_visible():
+        page.check("#weak")
     page.click("#draw")
     page.wait_for_selector("#report:not([hidden])")
+
+
+def arrived(page):
+    """Waits until her report is with the service."""
+    page.wait_for_selector("#done:not([hidden])")
+
+
+def drawn(page, numbers=NUMBERS):
+    page.fill("#typed", numbers)
+    agree(page)
     return bytes.fromhex(page.locator("#bytes").inner_text().replace(" ", ""))
 
 
 def refusal(page):
     page.wait_for_selector("#refusal:not([hidden])")
-    assert page.locator("#numbers").is_hidden()
-    assert page.locator("#send").is_hidden()
+    for part in ("#numbers", "#agreement", "#send", "#report"):
+        assert page.locator(part).is_hidden()
     return page.locator("#refusal-text").inner_text()
 
 

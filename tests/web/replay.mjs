@@ -46,8 +46,8 @@ const PLAY = {
       bytes: BigInt(reports.reportBytes(question)),
     };
   },
-  summarise: ({ statistic, records }) => {
-    const { size, mean } = oneOf(STATISTICS)("statistic", statistic).summarise(records);
+  summarise: ({ statistic, records, word = "0" }) => {
+    const { size, mean } = oneOf(STATISTICS)("statistic", statistic).summarise(records, BigInt(`0x${word}`));
     return { size: BigInt(size), mean };
   },
   answer: ({ question, records, coins: stored }, questions) => {

@@ -23,6 +23,11 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 ]  # fmt: skip
+HURRY = """if (location.pathname.endsWith("/join")) {
+  const wait = setTimeout;
+  globalThis.setTimeout = (act, ms, ...more) => wait(act, ms / 20, ...more);
+}"""
+"""The page of a participant waits for a moment that her records do not decide; most tests do not have the time."""
 WATCH = "addEventListener('securitypolicyviolation', (e) => console.error('policy', e.violatedDirective, e.blockedURI))"
 
 
@@ -88,7 +93,7 @@ class Study:
         return call(address, body=body, secret=self.key)
 
     def close(self, index: int) -> None:
-        self.call(f"rounds/{index}/close", body={})
+        self.call(f"rounds/{index}/close", body={"anyway": True})
 
     def answer_all(self, index: int, records: Callable[[str], list] | None = None) -> int:
         """Everybody of a round who is left answers with the Python device; how many they are.
@@ -122,13 +127,15 @@ def token_of(link: str) -> str:
 class Guest:
     """A person with a browser of her own. Everything that her pages ask for, and complain about, is written down."""
 
-    def __init__(self, context: Any, server: str) -> None:
+    def __init__(self, context: Any, server: str, *, patient: bool = False) -> None:
         self.context = context
         self.server = server
         self.requests: list[Any] = []
         self.complaints: list[str] = []
         self.expected: list[str] = []
         context.add_init_script(WATCH)
+        if not patient:
+            context.add_init_script(HURRY)
         context.on("request", self._note)
         context.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         context.on("weberror", lambda problem: self.complaints.append(str(problem.error)))

@@ -25,13 +25,24 @@ def run(folder: Path, *there: str) -> tuple[int, list[str]]:
     return done.returncode, asked.read_text().splitlines() if asked.exists() else []
 
 
+OTHERS = ("firefox-esr", "npm", "tsc")
+
+
 @pytest.mark.parametrize("names", [("chromium", "node"), ("chromium-browser", "nodejs")])
 def test_nothing_is_installed_where_all_is_there(tmp_path, names):
-    assert run(tmp_path, *names, "apt-get", "sudo") == (0, [])
+    assert run(tmp_path, *names, *OTHERS, "apt-get", "sudo") == (0, [])
 
 
 @pytest.mark.parametrize(
-    ("there", "packages"), [(("node",), ["chromium"]), (("chromium",), ["nodejs"]), ((), ["chromium", "nodejs"])]
+    ("there", "packages"),
+    [
+        (("node", *OTHERS), ["chromium"]),
+        (("chromium", *OTHERS), ["nodejs"]),
+        (OTHERS, ["chromium", "nodejs"]),
+        (("chromium", "node", "npm", "tsc"), ["firefox-esr"]),
+        (("chromium", "node", "firefox-esr"), ["npm", "node-typescript"]),
+        ((), ["chromium", "nodejs", "firefox-esr", "npm", "node-typescript"]),
+    ],
 )
 def test_what_is_missing_is_installed(tmp_path, there, packages):
     code, asked = run(tmp_path, *there, "apt-get", "sudo")

@@ -50,8 +50,8 @@ def test_a_study_of_three_targets_and_two_groups(guest, study, screenshot, dark,
     page.wait_for_selector('[data-target="minutes"] .value')
     (minutes, *others) = study.call("status")["targets"]
     assert shown(page, "#targets") == [minutes["estimate"]["estimate"]]
-    assert "Collecting: round 1." in page.locator('[data-target="late"] .waiting').inner_text()
-    assert "round 1 of steps/square" in page.locator('[data-target="steps"] .waiting').inner_text()
+    assert "Collecting: round 2." in page.locator('[data-target="late"] .waiting').inner_text()
+    assert "round 4 of steps/square" in page.locator('[data-target="steps"] .waiting').inner_text()
     assert all(one["estimate"] is None for one in others)
 
     # The others are closed together, on the page.
@@ -80,8 +80,8 @@ def test_a_study_of_three_targets_and_two_groups(guest, study, screenshot, dark,
 
 def test_one_of_several_open_rounds_is_closed(guest, study):
     page = watching(guest(), study)
-    page.click("text=Close round 1 of late")
-    assert "Close round 1 of late?" in page.locator("#confirm").inner_text()
+    page.click("text=Close round 2 of late")
+    assert "Close round 2 of late?" in page.locator("#confirm").inner_text()
     page.click("#confirm button[value=yes]")
     page.wait_for_selector('#targets li[data-slot="1"][data-state="closed"]')
     assert study.call("status")["open_rounds"] == [0, 2, 3, 4]

@@ -42,8 +42,8 @@ def changed_plan(**fields):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (changed_plan(alpha=0.75), "larger α"),
-        (changed_plan(users=41), "plan of this study has changed"),
+        (changed_plan(alpha=0.75), "has α = 0.75, your invitation says α = 0.5"),
+        (changed_plan(users=41), "not the one that your invitation names"),
         (lambda document: document.update(plan_id="00" * 32), "does not have the identity"),
         (lambda document: document["plan"].update(users=41), "does not have the identity"),
         (lambda document: document.update(public_key="ab" * 32), "another key than your invitation names"),
@@ -57,12 +57,30 @@ def test_a_study_that_has_changed_is_refused(guest, one_bit, change, sentence):
     assert sentence in refusal(person.open(one_bit.links[0][0]))
 
 
-def test_a_changed_key_is_refused_even_when_the_link_names_none(guest, one_bit):
-    bare = one_bit.links[0][0].partition("&key=")[0]
-    person = guest()
-    opened(person, bare).close()
-    serving(person, re.compile(r"/api/v1/studies/[^/]+$"), lambda document: document.update(public_key="ab" * 32))
-    assert "key of this study has changed" in refusal(person.open(bare))
+def invited_to(link, *, key=None, **plan):
+    """The link of somebody who was invited to another study of the same name."""
+    link = re.sub("key=[0-9a-f]+", f"key={key}", link) if key else link
+    if plan:
+        link = re.sub("plan=[0-9a-f]+", f"plan={hashlib.sha256(canonical(plan)).hexdigest()}", link)
+        link = re.sub("alpha=[0-9.]+", f"alpha={plan['alpha']}", link)
+    return link
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ({"key": "ab" * 32}, "key of this study has changed"),
+        ({"alpha": 0.75}, "larger α"),
+        ({"users": 41}, "plan of this study has changed"),
+    ],
+)
+def test_another_study_of_the_same_name_is_refused_though_the_invitation_fits(guest, one_bit, other, sentence):
+    person = pinned(guest, one_bit)
+    plan = {} if "key" in other else {**one_bit.call("")["plan"], **other}
+    change = changed_plan(**other) if plan else lambda document: document.update(public_key=other["key"])
+    serving(person, re.compile(r"/api/v1/studies/[^/]+$"), change)
+    link = invited_to(one_bit.links[0][0], key=other.get("key"), **plan)
+    assert sentence in refusal(person.open(link))
 
 
 def altered(part=None, /, **fields):
@@ -86,7 +104,7 @@ def altered(part=None, /, **fields):
         (altered(round=1), "another study, target or round"),
         (altered("channel", no="1" * 16, yes="f" * 16), "privacy loss is at most alpha"),
         (altered("channel", kind="nothing"), "channel kind must be one of bits, choice, laplace"),
-        (altered("lens", kind="nothing"), "lens kind must be one of bins, size-classes, windows"),
+        (altered("lens", kind="nothing"), "lens kind must be one of bins, size-classes, windows, stripes"),
         (altered("channel", bins=2), "those of the lens, 1"),
         (altered(extra=1), "without unknown keys"),
         (altered("lens", extra=1), "without unknown keys"),

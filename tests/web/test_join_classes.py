@@ -10,7 +10,7 @@ from dame.device.channels import Bits, Choice
 from dame.device.lenses import SizeClasses
 from dame.device.questions import Question
 from dame.device.reports import Report
-from tests.web.joining import asking, drawn, opened, question_of, refusal
+from tests.web.joining import arrived, asking, drawn, opened, question_of, refusal
 from tests.web.test_accessibility import check
 
 CLASSES = ["1", "2 – 3", "4 – 7", "8 or more"]
@@ -44,8 +44,7 @@ def test_a_class_is_asked_drawn_shown_and_sent(guest, one_bit, screenshot, phone
     assert page.locator("#meaning rect.chosen").count() == 1
     check(page)
     screenshot(page, f"join-classes{'-phone' if phone else ''}")
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    arrived(page)
     assert person.sent() == [shown]
 
 
@@ -64,8 +63,9 @@ def test_her_report_is_shown_again_without_her_numbers(guest, one_bit):
     person = guest()
     page = opened(person, asking(person, one_bit, choice(one_bit).to_json()))
     shown = drawn(page)
+    arrived(page)
     page.reload()
-    page.wait_for_selector("#report:not([hidden])")
+    arrived(page)
     assert bytes.fromhex(page.locator("#bytes").inner_text().replace(" ", "")) == shown
     assert page.locator("#meaning rect.chosen").count() == 0
 

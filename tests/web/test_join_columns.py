@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from dame.device.questions import question_from_json
 from dame.device.reports import Report
-from tests.web.joining import opened, refusal
+from tests.web.joining import agree, arrived, opened, refusal
 from tests.web.several import GROUPS, MACHINES, link_of, own_file, several
 from tests.web.study import Study, name_of
 from tests.web.test_accessibility import check
@@ -48,7 +48,8 @@ def test_she_is_asked_for_her_column_and_told_why(guest, study, tmp_path, screen
     page = opened(person, link_of(study, machine))
     why = page.locator("#why").inner_text()
     assert "This study wants to know 3 things:" in why
-    assert "public hash of the study and your invitation: nobody chose it" in why
+    assert "public hash of the study and of your invitation’s token. Whoever made the invitation drew the token" in why
+    assert "nobody chose" not in page.locator("main").inner_text()
     assert ONLY[machine] in why
     assert page.locator("#why strong").all_inner_texts() == [
         {
@@ -71,13 +72,11 @@ def test_she_is_asked_for_her_column_and_told_why(guest, study, tmp_path, screen
         assert page.locator("#column-field").is_hidden()
     check(page)
     screenshot(page, f"join-column-{machine.replace('/', '-')}")
-    page.click("#draw")
-    page.wait_for_selector("#report:not([hidden])")
+    agree(page)
     assert page.locator("#meaning rect").count() == (2 if machine == "steps/present" else 41)
     assert page.locator("#meaning rect.chosen").count() == 1
     check(page)
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    arrived(page)
     slot = MACHINES.index(machine)
     assert study.call("status")["rounds"][slot]["reports"] == 1
     (sent,) = person.sent()
@@ -112,11 +111,9 @@ def test_somebody_without_records_is_told_and_sends_a_report_like_anybody(guest,
     page.fill("#typed", "")
     expect(page.locator("#draw")).to_be_disabled()
     page.check("#none")
-    page.click("#draw")
-    page.wait_for_selector("#report:not([hidden])")
+    agree(page)
     assert page.locator("#meaning rect.chosen").count() == 0, "she has no place of her own"
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    arrived(page)
     assert [len(body) for body in person.sent()] == [9]
 
 
@@ -153,8 +150,7 @@ def test_one_report_a_study_whatever_the_target(guest, study):
     person = guest()
     page = opened(person, link_of(study, "minutes"))
     page.fill("#typed", "31 28")
-    page.click("#draw")
-    page.wait_for_selector("#report:not([hidden])")
+    agree(page)
     assert "already taken part" in refusal(person.open(link_of(study, "steps/present")))
 
 

@@ -11,7 +11,7 @@ import dame
 from dame.device.questions import question_from_json
 from dame.device.reports import Report
 from dame.studies.codec import plan_to_json
-from tests.web.joining import drawn, opened, refusal
+from tests.web.joining import agree, arrived, drawn, opened, refusal
 from tests.web.study import Study, name_of
 
 # --- what she sees, and what leaves
@@ -20,10 +20,12 @@ from tests.web.study import Study, name_of
 def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
     person = guest()
     page = opened(person, one_bit.links[0][0])
+    assert page.locator("#agreement").inner_text().count("at once: 1 bit.") == 1
+    assert person.sent() == []
     terms = page.locator("#terms").inner_text()
     assert "0 to 60" in terms
-    assert "at most 1.65 times more sure of anything" in terms
-    assert "62\u202f%" in terms
+    assert "at most 1.65 times (e^α) more sure of anything" in terms
+    assert "A suspicion of 50\u202f% becomes at most 62\u202f%." in terms
     assert "Where in the window 0 to 60 is the average of your numbers?" in terms
     assert "about 38 say “high”, on purpose" in terms
     shown = drawn(page)
@@ -31,9 +33,7 @@ def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
     assert "One single bit." in text
     low, high = sorted(map(int, re.findall(r"about (\d+)", text)))
     assert (low, high) == (38, 62)
-    assert person.sent() == []
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    arrived(page)
     assert person.sent() == [shown]
     question = question_from_json(one_bit.call("rounds/0/question")["question"])
     assert Report.decode(question, shown).value in (0, 1)
@@ -42,7 +42,7 @@ def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
     for request in person.requests:
         assert token not in request.url.partition("#")[0]
         carried = "authorization" in request.headers
-        assert carried == (request.method == "POST")
+        assert carried == (request.method == "POST" or request.url.endswith("/invitation"))
         assert not re.search("31.25|28.5", request.url + str(request.post_data_buffer))
     assert person.context.cookies() == []
     kept = page.evaluate(
@@ -106,18 +106,17 @@ def test_a_report_is_kept_before_it_is_sent_and_sent_again_unchanged(guest, one_
 
     person.context.route("**/reports", fail)
     shown = drawn(page)
-    page.click("#send")
     expect(page.locator("#send-error")).to_contain_text(
         "The service answered with status 503. Your report is kept", timeout=20_000
     )
     page.reload()
-    page.wait_for_selector("#report:not([hidden])")
+    page.wait_for_selector("#send:not([hidden])")
     assert page.locator("#numbers").is_hidden()
     assert bytes.fromhex(page.locator("#bytes").inner_text().replace(" ", "")) == shown
     person.context.unroute("**/reports")
     page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
-    assert len(attempts) == 4
+    arrived(page)
+    assert len(attempts) == 8
     assert set(attempts) | set(person.sent()) == {shown}
     page.reload()
     page.wait_for_selector("#done:not([hidden])")
@@ -139,6 +138,8 @@ def test_another_invitation_in_the_same_browser_is_refused(guest, one_bit):
 
 def test_a_second_question_is_refused(guest, one_bit):
     person = guest()
+    person.expect("ERR_FAILED")
+    person.context.route("**/reports", lambda route: route.abort())
     page = opened(person, one_bit.links[0][0])
     drawn(page)
     page.evaluate(
@@ -153,15 +154,22 @@ def test_a_second_question_is_refused(guest, one_bit):
 
 # --- invitations
 
+WHOLE = "#study=nowhere&token=" + "a" * 32 + "&key=" + "b" * 64 + "&plan=" + "c" * 64 + "&alpha=1.5"
+
 
 @pytest.mark.parametrize(
     ("fragment", "sentence"),
     [
         ("", "no invitation"),
         ("#study=x", "no invitation"),
-        ("#study=x&token=abc", "token of this invitation is damaged"),
-        ("#study=x&token=" + "a" * 32 + "&key=1", "key of this invitation is damaged"),
-        ("#study=nowhere&token=" + "a" * 32, "no such study"),
+        (WHOLE.replace("token=", "token=abc"), "token of this invitation is damaged"),
+        (WHOLE.replace("key=", "key=1"), "key of this invitation is damaged"),
+        (WHOLE.replace("plan=", "plan=1"), "plan of this invitation is damaged"),
+        (WHOLE.replace("alpha=", "alpha=-"), "α of this invitation is damaged"),
+        (WHOLE.replace("&plan=", "&other="), "no invitation"),
+        (WHOLE.replace("&alpha=", "&other="), "no invitation"),
+        (WHOLE.replace("&key=", "&other="), "no invitation"),
+        (WHOLE, "no such study"),
     ],
 )
 def test_a_damaged_invitation_is_refused(guest, server, fragment, sentence):
@@ -170,15 +178,13 @@ def test_a_damaged_invitation_is_refused(guest, server, fragment, sentence):
     assert sentence in refusal(person.open(f"{server}/join{fragment}"))
 
 
-def test_an_invitation_that_nobody_sent_is_refused_when_the_report_arrives(guest, one_bit):
+def test_an_invitation_that_nobody_sent_is_refused_before_anything_is_drawn(guest, one_bit):
     link = one_bit.links[0][0]
     token = link.split("token=")[1][:32]
     person = guest()
     person.expect("401")
-    page = opened(person, link.replace(token, "ab" * 16))
-    drawn(page)
-    page.click("#send")
-    expect(page.locator("#send-error")).to_contain_text("not known to the study")
+    assert "not known to the study" in refusal(person.open(link.replace(token, "ab" * 16)))
+    assert person.sent() == []
 
 
 def test_who_comes_too_early_is_told_when_and_may_look_again(guest, study, screenshot):
@@ -199,10 +205,9 @@ def test_a_round_that_closes_before_the_report_is_sent(guest, one_bit):
     person = guest()
     person.expect("410")
     page = opened(person, one_bit.links[0].pop())
-    drawn(page)
     one_bit.answer_all(0)
     one_bit.close(0)
-    page.click("#send")
+    drawn(page)
     expect(page.locator("#send-error")).to_contain_text("is over")
 
 
@@ -240,14 +245,12 @@ def test_a_vote_among_very_many_ranges_stays_readable(guest, server, tmp_path, r
     person = guest()
     page = opened(person, study.links[0][0])
     page.fill("#typed", "31 " * 9)
-    page.click("#draw")
-    page.wait_for_selector("#report:not([hidden])")
+    agree(page)
     assert page.locator("#bits li").count() == 256
     assert "16\u202f128 more" in page.locator("#bits").inner_text()
     assert page.locator("#meaning rect").count() <= 200
     assert page.locator("#bytes").inner_text().endswith("…")
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    arrived(page)
     assert [len(body) for body in person.sent()] == [8 + 2**11]
     screenshot(page, "join-many-ranges")
 

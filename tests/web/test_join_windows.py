@@ -1,4 +1,4 @@
-"""The page of a participant, asked for a bit on one of several windows: plain words, the window, chances, no more."""
+"""The page of a participant, asked for a bit on one of several windows or on stripes: plain words, chances, no more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dame.device.channels import Bits
 from dame.device.lenses import Windows
 from dame.device.questions import Question
 from dame.device.reports import Report
-from tests.web.joining import asking, drawn, opened, question_of, refusal
+from dame.device.stripes import Stripes
+from tests.web.joining import arrived, asking, drawn, opened, question_of, refusal
 from tests.web.test_accessibility import check
 
 BORDERS = (-1.0, -0.5, 0.0, 0.25, 0.75)  # 0, 15, 30, 37.5 and 52.5 within the bounds of the study
@@ -50,8 +51,7 @@ def test_a_bit_on_a_segment_is_asked_drawn_shown_and_sent(guest, one_bit, screen
     assert "how many numbers there are plays no part" in page.locator("#meaning figcaption").inner_text()
     check(page)
     screenshot(page, f"join-segments{'-phone' if phone else ''}")
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    arrived(page)
     assert person.sent() == [shown]
 
 
@@ -61,6 +61,33 @@ def test_narrow_segments_are_told_apart(guest, one_bit):
     assert "the window 33 to 33.00003 or 33.00003 to 33.00006 is" in page.locator("#asked").inner_text()
     drawn(page)
     assert "1 more bit says which of 2 windows" in page.locator("#report-text").inner_text()
+
+
+def test_a_bit_on_stripes_is_asked_drawn_shown_and_sent(guest, one_bit, screenshot):
+    lens = Stripes.single(0.8, phases=4, min_size=2)
+    question, person = question_of(one_bit, lens, BEST), guest()
+    page = opened(person, asking(person, one_bit, question.to_json()))
+    asked = page.locator("#asked").inner_text()
+    assert "The range from 0 to 60 is painted in dark and light stripes, each 12 wide." in asked
+    assert "Your device draws one of 4 such patterns with fair coins." in asked
+    assert "of 100 people on a light stripe, about 38 say “high”, on purpose; of 100 on a dark one, about 62." in asked
+    assert "With fewer than 2 numbers it tosses a fair coin instead." in asked
+    shown = drawn(page)
+    report = Report.decode(question, shown)
+    starts = ["8.22 to 20.22", "0 to 2.22", "0 to 8.22", "2.22 to 14.22"]
+    text = page.locator("#report-text").inner_text()
+    dark = starts[report.window]
+    assert f"2 more bits say which of 4 patterns fair coins drew for you: dark from {dark}, and so on." in text
+    meaning = page.locator("#meaning-text").inner_text()
+    sides = (38, 62) if report.value else (62, 38)
+    assert f"Of 100 people on a light stripe, about {sides[0]} would send this same {report.value}" in meaning
+    assert f"of 100 on a dark one, about {sides[1]}. " in meaning
+    assert page.locator("#meaning rect.chosen").count() == 1
+    assert "with a bar for each stripe" in page.locator("#meaning figcaption").inner_text()
+    check(page)
+    screenshot(page, "join-stripes")
+    arrived(page)
+    assert person.sent() == [shown]
 
 
 def test_two_centres_give_two_bits(guest, one_bit):

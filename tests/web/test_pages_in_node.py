@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -17,6 +18,7 @@ from dame.device.questions import Question, canonical, question_id
 from dame.device.records import Summary
 from dame.device.reports import Report
 from dame.device.statistics import Value
+from dame.device.stripes import Stripes
 from tests.device.examples import own
 from tests.device.strategies import answered_questions, means, questions
 from tests.web.needs import WEB, node
@@ -161,11 +163,13 @@ def test_every_question_and_report_is_put_into_words():
     """For every lens and every channel there are sentences, a caption, and a drawing over the whole axis."""
     cases = collected(st.tuples(answered_questions(), st.integers(1, 400), means), 200)
     found = node("chances.mjs", WEB, stdin={"cases": [shown(*answered, *person) for answered, *person in cases]})
-    for entry in found:
+    for ((question, _), *_), entry in zip(cases, found, strict=True):
         for text in (entry["asked"], entry["said"], entry["meant"], entry["caption"]):
             assert re.match("[A-Z0-9]", text)
             assert text.endswith(".")
-            assert not re.search(r"undefined|null|NaN|Infinity|\[object|  ", text), text
+            ours = text.replace(f"“{question.statistic.column}”", "")  # a column may have any name
+            assert not re.search(r"undefined|null|NaN|Infinity|\[object", ours), text
+            assert question.statistic.column or "  " not in ours, text
         assert entry["ends"] == pytest.approx(entry["axis"])
         low, high = entry["axis"]
         assert entry["own"] is None or low - 1e-9 * (high - low) <= entry["own"] <= high + 1e-9 * (high - low)
@@ -205,6 +209,53 @@ def test_the_meaning_of_a_bit_on_a_segment_shows_both_extremes():
         between = sum(math.exp(-1.5) + 1e-6 < chance < 1 - 1e-6 for chance in entry["likelihoods"])
         assert between == {0: 30, 1: 0, 2: 0, 3: 9}[window], "nobody else is inside a narrow segment"
         assert entry["silent"] is None
+
+
+def told(lens: Stripes, size: int = 3, mean: float = 0.5) -> list[dict]:
+    """What the page says of a one on stripes, in each of their patterns."""
+    question = Question(study="stripes", round=0, alpha=1.5, statistic=UNITS, lens=lens, channel=Bits.single(1.5))
+    reports = [Report(question=question_id(question), window=window, value=1) for window in range(lens.window_count)]
+    return node("chances.mjs", WEB, stdin={"cases": [shown(question, report, size, mean) for report in reports]})
+
+
+def test_the_meaning_of_a_bit_on_stripes_has_a_bar_for_each():
+    lens = Stripes.single(1.0, phases=4)
+    for window, entry in enumerate(told(lens)):
+        assert "The range from 0 to 60 is painted in dark and light stripes, each 15 wide." in entry["asked"]
+        assert "of 100 people on a light stripe, about 18 say “high”, on purpose; of 100 on a dark" in entry["asked"]
+        assert "2 more bits say which of 4 patterns fair coins drew for you: dark from " in entry["said"]
+        assert entry["meant"].startswith("Of 100 people on a light stripe, about 18 would send this same 1; of 100 on")
+        # A border of stripes every 15 minutes: four within an hour, and five stripes, the outer ones cut off.
+        assert len(entry["likelihoods"]) == 5
+        for one, other in itertools.pairwise(entry["likelihoods"]):
+            assert sorted([one, other]) == pytest.approx([math.exp(-1.5), 1])
+        lowest = lens.reading(Summary(size=1, mean=-1.0), window).mark
+        assert entry["likelihoods"][0] == pytest.approx(1.0 if lowest else math.exp(-1.5))
+        assert (entry["silent"], entry["own"]) == (None, 45)
+    (thresholds, *_) = told(Stripes.single(4.0, phases=16))
+    assert len(thresholds["likelihoods"]) == 2
+    assert "each 60 wide" in thresholds["asked"]
+    assert thresholds["said"].endswith("dark from 32.77 to 60.")
+
+
+def test_patterns_of_stripes_are_named_by_what_is_dark():
+    said = [entry["said"].partition("drew for you: ")[2] for entry in told(Stripes.single(8.0, phases=4))]
+    assert said == ["dark from 52.2 to 60.", "light all over.", "dark from 0 to 52.2.", "dark from 0 to 60."]
+
+
+def test_stripes_that_are_too_narrow_to_draw_are_shown_in_turn():
+    few, fine = Stripes.single(0.4, min_size=9), Stripes.single(1e-6, phases=2, min_size=9)
+    for entry in (*told(few), *told(fine)):
+        assert "With fewer than 9 numbers it tosses a fair coin instead." in entry["asked"]
+        assert entry["silent"] == pytest.approx((1 + math.exp(-1.5)) / 2)
+        assert entry["own"] is None
+        assert {round(chance, 6) for chance in entry["likelihoods"]} == {1.0, round(math.exp(-1.5), 6)}
+    for entry in told(fine):
+        assert len(entry["likelihoods"]) == 41
+        assert all(one != other for one, other in itertools.pairwise(entry["likelihoods"]))
+        assert "too narrow to draw" in entry["caption"]
+    assert len({entry["said"] for entry in told(fine)}) == 2
+    assert told(fine, size=9, mean=0.25)[0]["own"] == 37.5
 
 
 def test_a_vote_among_very_many_ranges_has_few_bars():

@@ -9,6 +9,7 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.web.joining import agree, arrived
 from tests.web.study import Study, planned
 
 
@@ -26,18 +27,13 @@ def take_part_with_file(page, path):
     page.set_input_files("#file", path)
     page.select_option("#column", label="minutes")
     page.check("#leave")
-    page.click("#draw")
+    agree(page)
 
 
 def take_part_by_typing(page, numbers):
     page.wait_for_selector("#numbers:not([hidden])")
     page.fill("#typed", " ".join(map(str, numbers)))
-    page.click("#draw")
-
-
-def send(page):
-    page.click("#send")
-    page.wait_for_selector("#done:not([hidden])")
+    agree(page)
 
 
 def watched(page, index):
@@ -85,19 +81,19 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
     assert len(set(links)) == 300
     study = Study(server=server, name=plan["study"], key=key, plan=plan, access=tmp_path / "access.json", links={})
     study.add_links(links)
+    unused = study.links[0].pop()
 
     # Round after round people take part: one with her file, one by typing, the others with the Python device.
     for index, _ in enumerate(plan["rounds"]):
         with_file = guest(dark=index == 1, phone=index == 1)
         participant = with_file.open(study.links[index].pop())
         take_part_with_file(participant, own_file(tmp_path, index))
-        participant.wait_for_selector("#report:not([hidden])")
+        arrived(participant)
         screenshot(participant, f"join-report-{index + 1}")
-        send(participant)
         typing = guest()
         other = typing.open(study.links[index].pop())
         take_part_by_typing(other, [30 + day % 7 for day in range(500)])
-        send(other)
+        arrived(other)
         wait_for_reports(page, index, 2)
         number = study.answer_all(index) + 2
         wait_for_reports(page, index, number)
@@ -128,8 +124,7 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
     # Who comes now is too late.
     late = guest()
     late.expect("410", "409")
-    study.call("invitations", body={"count": 1})
-    page = late.open(links[0])
+    page = late.open(unused)
     page.wait_for_selector("#refusal:not([hidden])")
     assert "is over" in page.locator("#refusal-text").inner_text()
 

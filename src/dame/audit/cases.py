@@ -11,7 +11,7 @@ import numpy as np
 
 from dame.audit.expected import expected_tally
 from dame.checks import ALPHA_RANGE
-from dame.device import Bins, Bits, Choice, SizeClasses, Windows
+from dame.device import Bins, Bits, Choice, Level, SizeClasses, Stripes, Windows
 from dame.device.channels import Channel
 from dame.device.lenses import Lens
 from dame.device.questions import Question, question_id
@@ -36,12 +36,15 @@ POPULATIONS = {
     "adaptive": ((100_000, "constant:100"), (10_000, "constant:100000")),
     "paper": ((10_000, "poisson:5"), (10**6, "constant:1000"), (10**9, "two-point:1000:1000000:0.5")),
     "kent": ((10_000, "uniform:20:99"), (10**9, "constant:100000")),
+    "one-round": ((10_000, "poisson:50"), (100_000, "constant:100000")),
 }
 """Users and sizes for which each protocol is planned: from a single bin to thousands."""
 SMALL = (10_000, "poisson:5")
 CLASSES = (2, 3, 4, 5, 8, 12, 16, 24)
 """Numbers of classes of sizes to ask about."""
 SEGMENTS = (2, 4, 8)
+WAVELENGTHS = (4.0, 0.5, 1e-5)
+"""Of stripes: a threshold, a coarse digit and a fine one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ def varying(alpha: float) -> MachinePlan:
 
 def by_hand(alpha: float) -> Iterator[Case]:
     """Surveys of sizes with few classes and with many, in both ways; bits on segments of the whole range, all as wide,
-    and of some of it, of widths that differ.
+    and of some of it, of widths that differ; bits on stripes, asked of everybody and of people with many records.
     """
     bit = Bits.single(alpha)
     parts: dict[str, tuple[Lens, Channel]] = {"whole range": (Windows.whole_range(), bit)}
@@ -136,6 +139,13 @@ def by_hand(alpha: float) -> Iterator[Case]:
         even = [2 * border / count - 1 for border in range(count + 1)]
         parts[f"whole segments={count}"] = Windows.segments(even), bit
         parts[f"window segments={count}"] = Windows.segments([0.2 + 0.01 * border**3 for border in even]), bit
+    for length, fewest in itertools.product(WAVELENGTHS, (1, 100)):
+        parts[f"stripes={length:g} records={fewest}"] = Stripes.single(length, min_size=fewest), bit
+    levels = [
+        Level(length, phases, fewest)
+        for length, phases, fewest in zip(WAVELENGTHS, (5, 3, 120), (1, 4, 100), strict=True)
+    ]
+    parts[f"stripes of {len(levels)} widths"] = Stripes(levels=tuple(levels)), bit
     for name, (lens, channel) in parts.items():
         question = Question(study=f"{STUDY}-by-hand", round=0, alpha=alpha, lens=lens, channel=channel)
         yield Case(name=f"adaptive alpha={alpha:.4g} {name}", question=question)

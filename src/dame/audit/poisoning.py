@@ -30,10 +30,10 @@ from dame.errors import InvalidInput
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
 from dame.planning.machines import Forecast, MachinePlan
-from dame.protocols import drive_one
+from dame.protocols import drive_one, protocol_named
 from dame.protocols import next as next_step
 from dame.sizes import Sizes
-from dame.tally import Tally
+from dame.tally import Tally, WindowTally
 from dame.theory.response import mean_atoms
 from dame.vectorised.lenses import read
 
@@ -43,6 +43,7 @@ FEWEST_REPORTS = 10_000
 THETAS = (-1.0, -0.5, 0.03)
 """Where the honest users' mean lies: at a bound, where the room to push is largest, and inside."""
 MOST_GROUPS = 48
+MANY_WINDOWS = 16
 MOST_WINDOWS = 4
 MOST_PATHS = 4
 MOST_VALUES = 64
@@ -88,6 +89,9 @@ def largest_shift(plan: MachinePlan, share: float = SHARE) -> float:
 
     Machines that differ in names and units only are worked out once.
     """
+    known = protocol_named(plan.protocol).known_shift(plan, share)
+    if known is not None:
+        return known
     brief = replace(plan.brief, study="any", target=MEAN, statistic=Value())
     return _inner_shift(replace(plan, brief=brief, forecast=_NOTHING, notes=()), share) * plan.brief.half_range
 
@@ -185,9 +189,9 @@ def mixes_for(question: Question, honest: Tally) -> Iterator[Mix]:
     if not _shows_means(question.lens):
         # What tells of sizes leads to a design of its own each time: the two that distort them most are enough.
         values = sorted({min(values), max(values)})
-    yield from (((window, value, 1.0),) for window in range(count) for value in values)
+    yield from (((window, value, 1.0),) for window in range(0, count, _stride(count)) for value in values)
     if count > 1:
-        for ends in _patterns(count):
+        for ends in _patterns(question.lens):
             yield tuple((window, values[end], 1 / count) for window, end in enumerate(ends))
 
 
@@ -221,24 +225,36 @@ def _shows_means(lens: Lens) -> bool:
     return any(lens.reading(low, window) != lens.reading(high, window) for low, high in pairs for window in windows)
 
 
-def _patterns(windows: int) -> Iterator[tuple[int, ...]]:
-    """The first value or the last for each window, in every way; of many, as from a border or the opposite."""
+def _patterns(lens: Lens) -> Iterator[tuple[int, ...]]:
+    """The first value or the last for each window, in every way; of many, as from a border or from one of the people
+    who differ most, or the opposite.
+    """
+    windows = lens.window_count
     if windows <= MOST_WINDOWS:
         yield from itertools.product((0, -1), repeat=windows)
         return
-    for above in range(windows + 1):
-        yield (-1,) * above + (0,) * (windows - above)
-        yield (0,) * above + (-1,) * (windows - above)
+    borders = {(-1,) * above + (0,) * (windows - above) for above in range(0, windows + 1, _stride(windows))}
+    marked = {tuple(-round(lens.reading(one, window).mark) for window in range(windows)) for one in lens.extremes()}
+    for ends in sorted(borders | marked):
+        yield ends
+        yield tuple(-1 - end for end in ends)
+
+
+def _stride(windows: int) -> int:
+    """Of very many windows, every so many are tried: what attackers gain is much the same in neighbouring ones."""
+    return max(windows // MANY_WINDOWS, 1)
 
 
 def attackers_tally(question: Question, mix: Mix, count: int) -> Tally:
     """The tally of so many malicious reports."""
-    tally, left = Tally.zero(question), count
+    windows, left = list(Tally.zero(question).windows), count
     for window, value, part in mix:
         reports = min(round(count * part), left)
         left -= reports
-        tally = tally.plus(window, reports, [reports * entry for entry in question.channel.entries(value)])
-    return tally
+        before, sums = windows[window]
+        more = [total + reports * entry for total, entry in zip(sums, question.channel.entries(value), strict=True)]
+        windows[window] = WindowTally(before + reports, tuple(more))
+    return Tally(question=question, windows=tuple(windows))
 
 
 # --- honest users

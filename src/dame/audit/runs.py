@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dame.audit.black_box import Finding, listen
 from dame.audit.cases import STUDY, all_cases
 from dame.audit.exact import Check, check_question
-from dame.device import Bins, Bits, Choice, Laplace, Question, SizeClasses, Window, Windows, answer
+from dame.device import Bins, Bits, Choice, Laplace, Question, SizeClasses, Stripes, Window, Windows, answer
 from dame.protocols import PROTOCOLS
 
 
@@ -39,6 +39,7 @@ def kinds(alpha: float) -> dict[str, Question]:
         "one bit": (window, bit),
         "one bit, dithered": (dithered, bit),
         "one bit on a segment": (Windows.segments((-1.0, -0.4, 0.0, 0.1, 0.9)), bit),
+        "one bit on stripes": (Stripes.single(0.5, phases=4, min_size=3), bit),
         "noisy position": (window, Laplace.spending(alpha)),
     }
     return {

@@ -44,3 +44,46 @@ class SegmentTuning:
 
 
 SEGMENTS = SegmentTuning()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DensityTuning:
+    """Constants of version 1 of reading densities by penalised likelihood."""
+
+    cells: int = 96
+    points_in_cell: int = 8
+    """Where the marks of people of a cell are looked at."""
+    strengths: tuple[float, ...] = (1e5, 1e4, 1e3, 1e2, 10.0, 1.0, 0.1)
+    """Of the prior on third differences; the first leaves bells and exponential tails, the last anything."""
+    quick_strengths: tuple[float, ...] = (1e5, 1e3, 10.0, 0.1)
+    """For the rounds before the last, after which only the next thresholds depend on the fit."""
+    ridge: float = 1e-6
+    """The precision of the prior on what third differences leave open."""
+    atom: float = 0.25
+    atom_share: float = 0.03
+    """The precision of the logarithm of an atom's share, around this share."""
+    atom_odds: float = 0.4
+    """The prior odds that there is an atom in a given place."""
+    atom_score: float = 0.75
+    atom_places: int = 8
+    """Places whose score (in standard errors) is above this are tried as atoms, at most so many."""
+    least_weight: float = 0.01
+    """Fits whose posterior weight is below this are left out."""
+    skew: float = 0.08
+    """Curved scales are finer at one end: fine as this part of the range."""
+    own_scale: float = 0.3
+    """In a scale of the people's own, this part of the cells is spread evenly over the range."""
+    draws: int = 600
+    inflation: float = 1.2
+    """Posteriors of smooth densities are a little too sure of themselves: errors are stretched by this factor."""
+    band_floor: float = 0.35
+    """The band is nowhere narrower than this part of its widest place."""
+    resolved: float = 1.0
+    """Intervals of quantiles reach so many cells beyond what the posterior says."""
+    most_steps: int = 25
+    longest_step: float = 2.0
+    close: float = 0.05
+    """Newton's method ends when a step gains no more than this, in the logarithm of the posterior."""
+
+
+DENSITY = DensityTuning()

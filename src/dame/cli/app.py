@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import dame
-from dame.errors import ClusterProblem, DameError, MissingExtra
+from dame.errors import ClusterProblem, DameError, MissingExtra, plain
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _WRONG_PATHS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
@@ -111,5 +111,5 @@ def _usage_problem(problem: Exception) -> int:
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(f"dame: {sentence}", file=sys.stderr)
+    print(f"dame: {plain(sentence)}", file=sys.stderr)
     return code

@@ -96,6 +96,8 @@ def _show(result: Result) -> None:
         _show_alone(result.targets[0])
     else:
         output.people.print(_table("Result", [(each.target.name, each) for each in result.targets]))
+    for each in result.targets:
+        _show_people(each)
     for place, each in enumerate(result.targets):
         if result.groups:
             listed = [(group.group, group.targets[place]) for group in result.groups]
@@ -120,6 +122,22 @@ def _show_alone(result: TargetResult) -> None:
         ("reports", ", ".join(f"{count:,}" for count in estimate.users) + " in the rounds"),
     ]
     output.people.print(output.figures("Estimate", rows))
+
+
+def _show_people(result: TargetResult) -> None:
+    """The quantiles of a target that tells where people are, and a sketch of their histogram."""
+    estimate = result.estimate
+    if not estimate.quantiles:
+        return
+    table = Table(title=result.target.words, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for heading in ("below", "estimate", f"{estimate.level:.0%} interval"):
+        table.add_column(heading)
+    for one in estimate.quantiles:
+        low, high = one.interval
+        table.add_row(output.bold(f"{one.at:.0%}"), f"{one.value:.6g}", f"{low:.6g} to {high:.6g}")
+    output.people.print(table)
+    if estimate.distribution is not None:
+        output.people.print(output.histogram(estimate.distribution))
 
 
 def _table(title: str, listed: list[tuple[str, TargetResult]]) -> Table:

@@ -23,6 +23,7 @@ def show(plan: Plan, competitors: Mapping[str, float], differences: Mapping[str,
         show_machine(plan.only)
     else:
         _show_targets(plan)
+    output.people.print(f"note: {central_words(plan)}")
     if plan.group:
         output.people.print(f"note: one result for each {plan.group}, from the reports of its people alone")
     for name, value in differences.items():
@@ -35,6 +36,17 @@ def show(plan: Plan, competitors: Mapping[str, float], differences: Mapping[str,
         output.people.print("\n[bold]For the same error[/bold]")
     for name, factor in competitors.items():
         output.people.print(f"  {name:8} {_times(factor)}")
+
+
+def central_words(plan: Plan) -> str:
+    """What a reader of the result will learn of a person, and under which assumption."""
+    central = plan.central
+    each = f" (fewer in a {plan.group}: more)" if plan.group else ""
+    return (
+        f"whoever reads the result, and sees no single upload, learns less of a person than alpha: central epsilon "
+        f"{central.epsilon:.3g} at delta {central.delta:g}, hidden among the {central.reports:,} reports of the "
+        f"smallest round{each}, if the others are honest"
+    )
 
 
 def show_machine(plan: MachinePlan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +16,14 @@ from dame.cli import options, output
 from dame.client.http import Refused, Unreachable
 from dame.client.invitations import invitation
 from dame.client.participation import Participation, Terms
+from dame.client.public_log import PublicLog
 from dame.client.records_file import OwnRecords, read_records
 from dame.device.ledger import Ledger
-from dame.errors import InvalidInput
+from dame.errors import InvalidInput, plain
 
 DEFAULT_LEDGER = "~/.dame/ledger.sqlite"
+ALPHA_LIMIT = 3.0
+"""Budgets above it are accepted by whoever says so: at 3, a suspicion of 50 % can become one of 95 %."""
 NOT_NOW = frozenset({"too-early", "too-late", "not-finished", "unavailable", "rate-limited", "failed"})
 """Refusals that are nobody's mistake."""
 
@@ -41,9 +45,18 @@ def join(
     key: Annotated[
         str | None, typer.Option("--key", metavar="K", help="The study's public key, if not in the link.")
     ] = None,
+    plan: Annotated[
+        str | None, typer.Option("--plan", metavar="P", help="The identity of the study's plan, if not in the link.")
+    ] = None,
     alpha: Annotated[
         str | None, typer.Option("--alpha", metavar="A", help="The most privacy budget that you agree to spend here.")
     ] = None,
+    alpha_limit: Annotated[
+        str,
+        typer.Option(
+            "--alpha-limit", metavar="A", help="Refuse any study that asks for a larger budget, before it is asked."
+        ),
+    ] = f"{ALPHA_LIMIT:g}",
     bounds: Annotated[
         tuple[str, str] | None, typer.Option("--bounds", metavar="LO HI", help="The bounds that you expect.")
     ] = None,
@@ -61,6 +74,12 @@ def join(
         str, typer.Option("--wait", metavar="SECONDS", help="How long to wait for your round, if it is not open yet.")
     ] = "0",
     yes: Annotated[bool, typer.Option("--yes", help="Agree to what the study asks for without being asked.")] = False,
+    verify_log: Annotated[
+        bool,
+        typer.Option(
+            "--verify-log", help="Fetch the service's public log, and refuse a plan or question that is not in it."
+        ),
+    ] = False,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -76,21 +95,26 @@ def join(
     """
     options.seed_number(seed)  # a report is never drawn from a seed
     own = read_records(data, value)  # before anybody is contacted: whether there are records must not show
-    invited = invitation(address, token, study, key)
+    invited = invitation(address, token, study, key, plan)
+    limit = checks.number_from_text("alpha-limit", alpha_limit)
+    _check_limit(invited.alpha or 0.0, limit)
     patience = checks.number_from_text("wait", wait)
     if not 0 <= patience <= 1e7:
         raise InvalidInput("wait", wait, "seconds, at least 0")
     with _opened(ledger, cap) as book, told():
         part = Participation(invited, book)
         terms = part.terms()
+        _check_limit(terms.enrolment.alpha, limit)
         _check_wishes(terms, alpha, bounds)
+        question = _in_words(part, terms)  # asked for before her records are looked at again, which takes its time
+        log = part.verify_log(terms) if verify_log else None
         answered = book.report(terms.enrolment.study) is not None
         missing = "" if answered else _missing(own, terms)
         enrolled = book.enrolment(terms.enrolment.study) is not None
         if not (yes or alpha is not None or enrolled):
-            _ask(terms, book, _in_words(part, terms))
+            _ask(terms, book, question)
         report = part.take_part(terms, own.asked_for, patience)
-        _tell(terms, book, report, answered, missing, as_json)
+        _tell(terms, book, report, answered, missing, log, as_json)
 
 
 @contextmanager
@@ -106,7 +130,7 @@ def told() -> Iterator[None]:
         sentence = str(problem)
     else:
         return
-    print(f"dame: {sentence}", file=sys.stderr)
+    print(f"dame: {plain(sentence)}", file=sys.stderr)
     raise typer.Exit(1)
 
 
@@ -123,6 +147,11 @@ def _opened(path: str, cap: str | None) -> Iterator[Ledger]:
         yield ledger
     finally:
         ledger.close()
+
+
+def _check_limit(alpha: float, limit: float) -> None:
+    if not alpha <= limit:
+        raise InvalidInput("alpha", alpha, f"at most {limit:g}: a larger budget needs --alpha-limit {alpha:g}")
 
 
 def _check_wishes(terms: Terms, alpha: str | None, bounds: tuple[str, str] | None) -> None:
@@ -158,18 +187,33 @@ def _in_words(part: Participation, terms: Terms) -> str:
 def _ask(terms: Terms, ledger: Ledger, question: str) -> None:
     asked, cap = terms.enrolment, ledger.cap()
     spent = f"{float(ledger.spent()):g}{'' if cap is None else f' of at most {cap:g}'}"
-    output.notes.print(
-        f"{terms.title} (study {asked.study}) asks one question about your records: {terms.statistic.words}.\n"
+    said = {"who asks": terms.asker, "why": terms.purpose, "questions to": terms.contact, "you agree to": terms.consent}
+    told_about = "".join(f"{name}: {text}\n" for name, text in said.items() if text)
+    about = told_about or "This study does not say who asks.\n"
+    words = (
+        f"{about}{terms.title} (study {asked.study}) asks one question about your records: {terms.statistic.words}.\n"
         f"{question}\nYour answer leaves this device once, as a few random bits: "
-        f"alpha = {asked.alpha:g} (spent before: {spent}).",
-        markup=False,
+        f"alpha = {asked.alpha:g} (spent before: {spent}).\n{in_words(asked.alpha)}"
     )
+    output.notes.print(plain(words), markup=False)
     if not sys.stdin.isatty():
         raise InvalidInput("agreement", "nobody to ask", "given with --yes or --alpha")
     typer.confirm("Do you agree?", abort=True, err=True)
 
 
-def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, missing: str, as_json: bool) -> None:
+def in_words(alpha: float) -> str:
+    """What a budget allows, as one would tell it to a person."""
+    factor = math.exp(alpha)
+    after = 100 * factor / (1 + factor)
+    return (
+        f"Whoever sees it can become at most {factor:.3g} times surer of anything about you (e^alpha): "
+        f"a suspicion of 50 % becomes at most {after:.3g} %."
+    )
+
+
+def _tell(
+    terms: Terms, ledger: Ledger, report: bytes, again: bool, missing: str, log: PublicLog | None, as_json: bool
+) -> None:
     asked, (target, round_) = terms.enrolment, terms.slots[terms.slot]
     document = {
         "study": asked.study,
@@ -184,6 +228,7 @@ def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, missing: str
         "sent_again": again,
         "spent": float(ledger.spent()),
         "cap": ledger.cap(),
+        "log": None if log is None else {"size": len(log.entries), "head": log.head},
     }
     if as_json:
         output.print_json(document)
@@ -195,3 +240,9 @@ def _tell(terms: Terms, ledger: Ledger, report: bytes, again: bool, missing: str
             markup=False,
             soft_wrap=True,
         )
+        if log is not None:
+            output.people.print(
+                f"public log: {len(log.entries)} entries, the last one {log.head}: others must see the same",
+                markup=False,
+                soft_wrap=True,
+            )

@@ -8,13 +8,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dame.errors import plain
 from dame.planning.files import drafted
+
+if TYPE_CHECKING:
+    from dame.curves import Distribution
 
 # Without emoji: the sizes two-point:100:1000:0.5 would lose their ":100:" to one.
 people = Console(highlight=False, emoji=False)
@@ -36,21 +41,31 @@ def write_json(path: Path, document: Mapping[str, object]) -> None:
 
 
 def figures(title: str, rows: Sequence[tuple[str, str]]) -> Table:
-    """A table of names and values."""
-    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    """A table of names and values, which are shown as they are, whoever wrote them."""
+    table = Table(title=escape(plain(title)), title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in rows:
-        table.add_row(f"[bold]{name}[/bold]", value)
+        table.add_row(bold(name), escape(plain(value)))
     return table
 
 
 def bold(name: str) -> str:
     """A name in bold, whatever it contains."""
-    return f"[bold]{escape(name)}[/bold]"
+    return f"[bold]{escape(plain(name))}[/bold]"
 
 
 def bar(fraction: float, width: int = BAR_WIDTH) -> str:
     """A bar of blocks as long as a fraction of the width."""
     return "█" * round(min(max(fraction, 0.0), 1.0) * width)
+
+
+def histogram(curve: Distribution, bars: int = 16) -> Table:
+    """A sketch of where people are: a bar for each stretch of the range."""
+    listed = curve.histogram(bars)
+    most = max(one.share for one in listed) or 1.0
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for one in listed:
+        table.add_row(f"{one.left:.5g} to {one.right:.5g}", f"{one.share:.1%}", bar(one.share / most, 24))
+    return table
 
 
 def ruler(low: float, high: float, marks: Mapping[str, float], width: int = 60) -> str:

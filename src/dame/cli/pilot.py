@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ import typer
 
 from dame.cli import asked, documents, options, output, tables
 from dame.cli.pilot_words import note_what_was_left_out, show
-from dame.engines.layout import Layout
+from dame.device.statistics import Statistic
+from dame.engines.layout import MOST_DRAWS, Layout
 from dame.engines.pilot import Pilot, run_pilot
 from dame.engines.survey import Survey
 from dame.errors import InvalidInput
@@ -22,6 +24,7 @@ from dame.sizes import Sizes
 from dame.studies.parsing import named
 from dame.studies.plans import Plan
 from dame.studies.study import Study, by_protocol
+from dame.studies.targets import Target
 
 AUTO = "auto"
 
@@ -100,6 +103,7 @@ def pilot(
         layout, plan_for = _planner({"study": name, "between_sd": LEARN, **fields}, user, value, sizes)
     draw = None if plot is None else _artist(plot)
     chosen = tables.Engine(name=engine, master=master, memory_limit=memory_limit)
+    layout = replace(layout, draws=min(count, MOST_DRAWS))
     with chosen.open(table, layout) as reduced, output.progress_of("rounds", 1) as progress:
         rivals = _rivals(compare, count > 1 or plot is not None)
         result = run_pilot(reduced, plan_for, coins, count, progress, started, rivals)
@@ -137,7 +141,13 @@ def _layout_of_plan(plan: Plan, user: list[str], value: str | None) -> Layout:
         value=value or "",
         group=plan.group or None,
         keep_absent=any(planned.target.present < 1 for planned in plan.targets),
+        distributions=_told(planned.target for planned in plan.targets),
     )
+
+
+def _told(targets: Iterable[Target]) -> frozenset[Statistic]:
+    """The statistics whose distribution some target tells."""
+    return frozenset(statistic for target in targets for statistic in target.distributions)
 
 
 def _check_value(wanted: bool, value: str | None) -> None:
@@ -160,6 +170,7 @@ def _planner(
         value=value or "",
         group=fields.get("group"),
         keep_absent=any(target.present < 1 for target in targets),
+        distributions=_told(targets),
     )
     assumed = fields.pop("sizes", None) if sizes == AUTO else Sizes.parse(sizes)
 

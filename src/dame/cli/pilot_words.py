@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 
 from dame.cli import options, output
-from dame.engines.pilot import Pilot, Score
+from dame.curves import Quantile
+from dame.engines.pilot import Pilot
+from dame.engines.scores import Score
 from dame.estimates import Estimate
 
 LEFT_OUT = {
@@ -45,6 +47,8 @@ def show(result: Pilot) -> None:
         _show_alone(result)
     else:
         _show_targets(result)
+    for place, each in enumerate(result.results[0].targets):
+        _show_people(result, place, each.estimate)
     if result.results[0].groups:
         _show_groups(result)
     if result.rivals:
@@ -95,6 +99,20 @@ def _show_targets(result: Pilot) -> None:
             output.people.print(f"note: {each.target.name}: {note}")
 
 
+def _show_people(result: Pilot, place: int, estimate: Estimate) -> None:
+    """Quantiles beside the truth, and a sketch of the histogram, of a target that tells where people are."""
+    target, scores = result.plan.targets[place].target, result.value_scores(place)
+    if not scores:
+        return
+    users = sum(estimate.users)
+    output.people.print()
+    rows = [(name, users, quantile, score) for name, quantile, score in scores]
+    output.people.print(_table(target.words, "below", rows))
+    if estimate.distribution is not None:
+        output.people.print()
+        output.people.print(output.histogram(estimate.distribution))
+
+
 def _show_groups(result: Pilot) -> None:
     first = result.results[0]
     for place, planned in enumerate(result.plan.targets):
@@ -115,7 +133,7 @@ def _show_groups(result: Pilot) -> None:
         output.people.print(_table(f"{heading} on {name}" if len(first.groups) == 2 else heading, "", differing))
 
 
-def _table(title: str, what: str, found: Iterable[tuple[str, int, Estimate, Score]]) -> Table:
+def _table(title: str, what: str, found: Iterable[tuple[str, int, Estimate | Quantile, Score]]) -> Table:
     """Estimates beside the truth, with repetitions also how they went."""
     listed = list(found)
     repeated = bool(listed) and len(listed[0][3].estimates) > 1

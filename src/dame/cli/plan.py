@@ -14,7 +14,7 @@ from dame.cli import asked, explain, options, output
 from dame.errors import InvalidInput
 from dame.planning.codec import LEARN
 from dame.protocols import DEFAULT, PROTOCOLS, protocol_named
-from dame.studies.codec import SHIFT, plan_to_json
+from dame.studies.codec import CENTRAL, SHIFT, plan_to_json
 from dame.studies.needed import (
     plan_for_difference,
     plan_with_alpha_for,
@@ -63,7 +63,7 @@ def plan(
     ] = None,
     failure: Annotated[
         str | None,
-        typer.Option("--failure", metavar="P", help="Chance of a wrong window that is accepted (adaptive: 1e-6)."),
+        typer.Option("--failure", metavar="P", help="Most chance of a wrong window that is accepted (0.01)."),
     ] = None,
     survey_sizes: Annotated[
         str | None,
@@ -107,7 +107,8 @@ def plan(
     )
     errors = asked.numbers_by_name("target-error", target_error)
     differences = asked.numbers_by_name("difference", difference)
-    result = _solve(_completed(fields, survey_sizes), errors, differences)
+    fields = _completed(fields, survey_sizes)
+    result = _solve(fields, errors, differences)
     if out is not None:
         output.write_json(out, _document(result))
     if as_json:
@@ -146,18 +147,17 @@ def _solve(fields: dict[str, Any], errors: dict[str, float], differences: dict[s
 
 
 def _competitors(fields: dict[str, Any], plan: Plan) -> dict[str, float]:
-    """For each other protocol, how many times as many people it would need for the same error of a single mean."""
+    """For each other protocol that plans quickly, how many times as many people the same error of a mean takes."""
     if len(plan.machines) > 1:
         return {}
     (planned,), machine = plan.targets, plan.only
     found = {}
     for name, protocol in PROTOCOLS.items():
-        if name in (machine.protocol, DEFAULT):
+        if name in (machine.protocol, DEFAULT) or protocol.costly:
             continue
         choices = {key: value for key, value in fields.get("choices", {}).items() if key in protocol.choices}
         other = {**fields, "users": plan.users, "alpha": plan.alpha, "protocol": name, "choices": choices}
-        brief = {"between_sd": LEARN if machine.brief.between_sd is None else machine.brief.between_sd}
-        found[name] = times_as_many(planned, Study(**{**other, **brief, "targets": [planned.target]}))
+        found[name] = times_as_many(planned, Study(**other))
     return found
 
 
@@ -174,6 +174,7 @@ def _choices(max_rounds: str | None, failure: str | None, survey: str | None) ->
 
 def _document(plan: Plan) -> dict[str, object]:
     document: dict[str, Any] = plan_to_json(plan)
+    document |= dict(zip(CENTRAL, (plan.central.epsilon, plan.central.delta), strict=True))
     for place, planned in enumerate(plan.targets):
         document["targets"][place][SHIFT] = planned.shift(largest_shift)
     return {**document, SHIFT: document["targets"][0][SHIFT]} if len(plan.targets) == 1 else document

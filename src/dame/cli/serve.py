@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -49,6 +50,42 @@ RefusalLimit = Annotated[
         "--refusal-limit", envvar="DAME_REFUSAL_LIMIT", help="Wrong secrets a second for each address; 0 for none."
     ),
 ]
+MetricsKey = Annotated[
+    str | None,
+    typer.Option("--metrics-key", envvar="DAME_METRICS_KEY", metavar="SECRET", help="Who may read /metrics."),
+]
+StorageKey = Annotated[
+    str | None,
+    typer.Option(
+        "--storage-key",
+        envvar="DAME_STORAGE_KEY",
+        metavar="SECRET[,…]",
+        help="Seals the signing keys in the database; the newest first. Better in the environment than on the line.",
+    ),
+]
+OtlpEndpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--otlp-endpoint",
+        envvar=["DAME_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+        metavar="URL",
+        help="Sends the metrics to an OpenTelemetry collector (HTTP); needs the extra `otlp`.",
+    ),
+]
+HeaderTimeout = Annotated[
+    float, typer.Option("--header-timeout", envvar="DAME_HEADER_TIMEOUT", help="Seconds for the head of a request.")
+]
+BodyTimeout = Annotated[
+    float, typer.Option("--body-timeout", envvar="DAME_BODY_TIMEOUT", help="Seconds for the body of a request.")
+]
+MaxConnections = Annotated[
+    int,
+    typer.Option(
+        "--max-connections",
+        envvar="DAME_MAX_CONNECTIONS",
+        help="Connections at once; 0 for as many as the system's limit of open files allows.",
+    ),
+]
 
 
 def serve(
@@ -60,6 +97,12 @@ def serve(
     trusted_proxy: TrustedProxy = None,
     rate_limit: RateLimit = 500.0,
     refusal_limit: RefusalLimit = 10.0,
+    metrics_key: MetricsKey = None,
+    storage_key: StorageKey = None,
+    otlp_endpoint: OtlpEndpoint = None,
+    header_timeout: HeaderTimeout = 10.0,
+    body_timeout: BodyTimeout = 60.0,
+    max_connections: MaxConnections = 0,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -71,7 +114,8 @@ def serve(
     """
     options.seed_number(seed)  # secrets are never drawn from a seed
     try:
-        from dame.service.server import configured, run
+        from dame.service.logs import Log, log_everything
+        from dame.service.server import configured, listen, run
         from dame.service.settings import Settings
     except ImportError:
         raise MissingExtra("the collection service", "service") from None
@@ -84,6 +128,12 @@ def serve(
         trusted_proxy=trusted_proxy,
         rate_limit=rate_limit,
         refusal_limit=refusal_limit,
+        metrics_key=metrics_key,
+        storage_key=storage_key,
+        otlp_endpoint=otlp_endpoint,
+        header_timeout=header_timeout,
+        body_timeout=body_timeout,
+        max_connections=max_connections,
     )
 
     def listening(address: str) -> None:
@@ -93,4 +143,8 @@ def serve(
             output.people.print(f"listening on {address}; the dashboard is {address}/dashboard", markup=False)
         sys.stdout.flush()
 
-    run(configured(settings), listening)
+    with listen(settings) as opened:
+        config = configured(settings)
+        os.umask(0o077)  # whatever is left beside the database is as private as the database
+        log_everything(Log())
+        run(config, opened, listening)

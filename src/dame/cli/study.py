@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import csv
-import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from dame import checks
-from dame.cli import documents, options, output
+from dame.cli import documents, options, output, study_keeping
+from dame.cli.access import (
+    DEFAULT_ACCESS,
+    DEFAULT_SERVER,
+    AccessFile,
+    ServerAddress,
+    administration,
+    private,
+    write_access,
+)
 from dame.cli.join import told
+from dame.cli.study_reminders import reminders
 from dame.cli.study_views import result_rows, status_rows
 from dame.client.administration import Access, Administration, create_study
 from dame.client.http import Server
-from dame.errors import DameError, InvalidInput, MissingExtra
+from dame.errors import DameError, InvalidInput, plain
 from dame.studies.plans import MOST_SLOTS
 
 study = typer.Typer(
@@ -26,18 +33,11 @@ study = typer.Typer(
     help="Create and administer studies on a collection service (`dame serve`).",
 )
 
-DEFAULT_SERVER = "http://127.0.0.1:8000"
-ServerAddress = Annotated[
-    str, typer.Option("--server", envvar="DAME_SERVER", metavar="URL", help="The address of the service.")
-]
-AccessFile = Annotated[
-    Path,
-    typer.Option("--access", envvar="DAME_ACCESS", metavar="FILE", help="The file that `dame study create` wrote."),
-]
-DEFAULT_ACCESS = Path("study-access.json")
 MOST_INVITED = 10_000_000
 GROUP = "group"
 """The column of a file of people that names the group of each."""
+ADDED = ("token", "link", "round", "expected")
+"""What a file of invitations tells of each person, beside what was known of her before."""
 
 
 @study.command()
@@ -61,6 +61,24 @@ def create(
             help="Times at which each round closes, of all targets together, such as 2031-05-01T12:00.",
         ),
     ] = None,
+    min_reports: Annotated[
+        str, typer.Option("--min-reports", metavar="N", help="Reports that a round waits for before it is closed.")
+    ] = "25",
+    keep_reports_days: Annotated[
+        float | None,
+        typer.Option(
+            "--keep-reports-days", metavar="DAYS", help="Reports are deleted so long after their round; tallies stay."
+        ),
+    ] = None,
+    administrator: Annotated[
+        str | None, typer.Option("--administrator", metavar="NAME", help="What you are called in the audit trail.")
+    ] = None,
+    asker: Annotated[str, typer.Option("--asker", metavar="TEXT", help="Who asks, as participants read it.")] = "",
+    purpose: Annotated[str, typer.Option("--purpose", metavar="TEXT", help="Why you ask.")] = "",
+    contact: Annotated[str, typer.Option("--contact", metavar="TEXT", help="Whom to write to with questions.")] = "",
+    consent: Annotated[
+        Path | None, typer.Option("--consent", metavar="FILE", help="The text that participants agree to.")
+    ] = None,
     operator_key: Annotated[
         str | None, typer.Option("--operator-key", envvar="DAME_OPERATOR_KEY", help="If the server asks for one.")
     ] = None,
@@ -76,6 +94,8 @@ def create(
     documents.read_plan(plan)  # a bad plan is better told here than by the server
     if access.exists():
         raise InvalidInput("access", str(access), "a file that does not exist yet: it holds the key of another study")
+    words = "" if consent is None else consent.read_text(encoding="utf-8").strip()
+    about = {"asker": asker, "purpose": purpose, "contact": contact, "consent": words}
     with told():
         created = create_study(
             Server(server),
@@ -83,14 +103,18 @@ def create(
             title=title,
             close_at_count=_counts(close_at),
             deadlines=_listed(deadlines),
+            minimum_reports=options.whole_number("min-reports", min_reports, 0),
+            keep_reports_days=keep_reports_days,
+            administrator=administrator,
+            about=about if any(about.values()) else None,
             operator_key=operator_key,
         )
-    _write_access(access, Access(server=server, study=created["study"], administrator_key=created["administrator_key"]))
+    write_access(access, Access(server=server, study=created["study"], administrator_key=created["administrator_key"]))
     if as_json:
         output.print_json({**created, "access": str(access)})
         return
     for name in ("study", "administrator_key", "public_key"):  # whole, however narrow the terminal is
-        output.people.print(f"{name.replace('_', ' ')}: {created[name]}", markup=False, soft_wrap=True)
+        output.people.print(f"{name.replace('_', ' ')}: {plain(created[name])}", markup=False, soft_wrap=True)
     output.people.print(
         f"address and key are kept in {access}: keep it safe, nobody can tell the key again", markup=False
     )
@@ -114,6 +138,10 @@ def invite(
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE.CSV", help="Where tokens and links go; give each person one.")
     ] = Path("invitations.csv"),
+    expires: Annotated[
+        str | None,
+        typer.Option("--expires", metavar="TIME", help="When the tokens become worthless, such as 2031-05-01T12:00."),
+    ] = None,
     access: AccessFile = DEFAULT_ACCESS,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
@@ -127,9 +155,9 @@ def invite(
     if out.exists():
         raise InvalidInput("out", str(out), "a file that does not exist yet: tokens in it would be lost")
     with told():
-        made = _invited(_administration(access), people)
-    with _private(out) as opened:
-        writer = csv.DictWriter(opened, [*people[0], "token", "link"])
+        made = _invited(administration(access), people, expires)
+    with private(out) as opened:
+        writer = csv.DictWriter(opened, [*people[0], *ADDED])
         writer.writeheader()
         writer.writerows(made)
     if as_json:
@@ -157,7 +185,7 @@ def _people(path: Path) -> list[dict[str, str]]:
             names, rows = list(reader.fieldnames or ()), list(reader)
         except (csv.Error, UnicodeDecodeError):
             raise InvalidInput("file", str(path), "a CSV file with a header line") from None
-    taken = {"token", "link"} & set(names)
+    taken = set(ADDED) & set(names)
     if taken:
         raise InvalidInput("file", min(taken), "a table without columns of this name: they are added")
     if not 1 <= len(rows) <= MOST_INVITED:
@@ -170,15 +198,17 @@ def _people(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def _invited(administration: Administration, people: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+def _invited(
+    administration: Administration, people: Sequence[Mapping[str, str]], expires: str | None
+) -> list[dict[str, str]]:
     """Everybody with her token and link; people of one group are invited together."""
     groups: dict[str | None, list[int]] = {}
     for place, person in enumerate(people):
         groups.setdefault(person.get(GROUP), []).append(place)
     made: list[dict[str, str]] = [{}] * len(people)
     for group, places in groups.items():
-        for place, one in zip(places, administration.invite(len(places), group), strict=True):
-            made[place] = {**people[place], "token": one["token"], "link": one["link"]}
+        for place, one in zip(places, administration.invite(len(places), group, expires), strict=True):
+            made[place] = {**people[place], **{name: str(one[name]) for name in ADDED}}
     return made
 
 
@@ -190,7 +220,7 @@ def status(access: AccessFile = DEFAULT_ACCESS, seed: options.Seed = None, as_js
     """
     options.seed_number(seed)  # nothing is drawn here
     with told():
-        document = _administration(access).status()
+        document = administration(access).status()
     _show_status(document, as_json)
 
 
@@ -203,18 +233,25 @@ def close_round(
     target: Annotated[
         str | None, typer.Option("--target", metavar="NAME", help="Only the open rounds of one target.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Also rounds with fewer reports than the study waits for.")
+    ] = False,
     access: AccessFile = DEFAULT_ACCESS,
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Close rounds: their reports are counted, and the next round of each target opens, or its estimate is there.
 
-    Example: `dame study close-round 0`
+    Example: `dame study close-round 1`
     """
     options.seed_number(seed)  # nothing is drawn here
     with told():
-        administration = _administration(access)
-        documents_after = [administration.close_round(one) for one in _rounds(administration, index, target)]
+        study = administration(access)
+        status = study.status()
+        chosen = _rounds(status, index, target)
+        if not yes:
+            _check_enough(status, chosen)
+        documents_after = [study.close_round(one, anyway=yes) for one in chosen]
     _show_status(documents_after[-1], as_json)
 
 
@@ -231,7 +268,7 @@ def result(
     """
     options.seed_number(seed)  # nothing is drawn here
     with told():
-        found = _administration(access).result()
+        found = administration(access).result()
     if out is not None:
         output.write_json(out, found)
     if as_json:
@@ -260,66 +297,21 @@ def export(
     if out.exists():
         raise InvalidInput("out", str(out), "a folder that does not exist yet")
     with told():
-        files = export_study(_administration(access), out)
+        files = export_study(administration(access), out)
     if as_json:
         output.print_json({"out": str(out), "files": files})
     else:
         output.people.print(f"{len(files)} files are in {out}: {', '.join(files)}", markup=False, soft_wrap=True)
 
 
-@study.command("new-key")
-def new_key(
-    name: Annotated[str, typer.Argument(metavar="STUDY", help="The study whose administrator's key is lost.")],
-    server: ServerAddress = DEFAULT_SERVER,
-    database: Annotated[
-        str, typer.Option("--database", envvar="DAME_DATABASE", metavar="WHERE", help="The database of the service.")
-    ] = "dame.sqlite",
-    access: AccessFile = DEFAULT_ACCESS,
-    seed: options.Seed = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Give a study a new administrator's key, on the machine of the service; the old key is worthless from then on.
-
-    Example: `dame study new-key screen-time --database dame.sqlite`
-    """
-    options.seed_number(seed)  # secrets are never drawn from a seed
-    try:
-        from dame.service.database import Database
-        from dame.service.studies import Studies
-    except ImportError:
-        raise MissingExtra("the collection service", "service") from None
-    if access.exists():
-        raise InvalidInput("access", str(access), "a file that does not exist yet")
-    if "://" not in database and not Path(database).exists():
-        raise InvalidInput("database", database, "the database of a service")
-    opened = Database(database)
-    try:
-        key = Studies(opened).replace_key(name)
-    finally:
-        opened.close()
-    _write_access(access, Access(server=server, study=name, administrator_key=key))
-    if as_json:
-        output.print_json({"study": name, "administrator_key": key, "access": str(access)})
-    else:
-        output.people.print(f"the new key is in {access}", markup=False)
-
-
-def _administration(path: Path) -> Administration:
-    fields = checks.keys(
-        "access", documents.read_json(path), frozenset({"server", "study", "administrator_key"}), frozenset()
-    )
-    server, name, key = (checks.text(field, fields[field], 1000) for field in ("server", "study", "administrator_key"))
-    return Administration(Access(server=server, study=name, administrator_key=key))
-
-
-def _write_access(path: Path, access: Access) -> None:
-    with _private(path) as file:
-        file.write(json.dumps(access.to_json(), indent=1) + "\n")
-
-
-def _private(path: Path) -> Any:
-    """A new file that only its owner may read."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", newline="", encoding="utf-8")
+study.command()(reminders)
+study.command()(study_keeping.end)
+study.command()(study_keeping.delete)
+study.command()(study_keeping.purge)
+study.command()(study_keeping.withdraw)
+study.command()(study_keeping.administrators)
+study.command()(study_keeping.acts)
+study.command("new-key")(study_keeping.new_key)
 
 
 def _listed(words: str | None) -> list[str | None] | None:
@@ -335,13 +327,21 @@ def _counts(words: str | None) -> Sequence[int | None] | None:
     )
 
 
-def _rounds(administration: Administration, words: str | None, target: str | None) -> list[int]:
+def _check_enough(status: Mapping[str, Any], rounds: Sequence[int]) -> None:
+    """Refuses, before any of them is closed, rounds that have fewer reports than the study waits for."""
+    least = max(status["minimum_reports"], 1)
+    for one in status["rounds"]:
+        if one["slot"] in rounds and one["state"] == "open" and one["reports"] < least:
+            counts = f"round {one['slot']} has {one['reports']} reports, and this study waits for {least}"
+            raise DameError(f"{counts}: --yes closes it anyway, and what it tells is as wide as it is")
+
+
+def _rounds(status: Mapping[str, Any], words: str | None, target: str | None) -> list[int]:
     """The rounds that are meant: one by its number, or all open ones, of one target if it is named."""
     if words is not None:
         if target is not None:
             raise InvalidInput("target", target, "absent where a round is named")
-        return [options.whole_number("round", words, 0, MOST_SLOTS - 1)]
-    status = administration.status()
+        return [options.whole_number("round", words, 1, MOST_SLOTS) - 1]
     open_ = set(status["open_rounds"])
     if target is not None:
         named = {one["name"]: one for one in status["targets"]}

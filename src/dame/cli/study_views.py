@@ -28,7 +28,7 @@ def _target_rows(target: Document, rounds: Sequence[Document]) -> list[Row]:
     return [
         (f"target {target['name']}", target["words"]),
         *(
-            (f"  round {slot}", _round_words("" if alone else f"{machine['name']}, ", rounds[slot]))
+            (f"  round {slot + 1}", _round_words("" if alone else f"{machine['name']}, ", rounds[slot]))
             for machine in target["machines"]
             for slot in machine["rounds"]
         ),
@@ -52,8 +52,19 @@ def result_rows(result: Document) -> list[Row]:
         *((one["name"], _estimate_words(one)) for one in result["targets"]),
         *((f"{one['name']}, {group['group']}", _estimate_words(one)) for group in groups for one in group["targets"]),
         *((_difference_name(one, len(groups)), _estimate_words(one)) for one in differences),
+        *_privacy_rows(result.get("privacy")),
         *(("note", f"{one['name']}: {note}") for one in result["targets"] for note in one["notes"]),
     ]
+
+
+def _privacy_rows(privacy: Document | None) -> list[Row]:
+    if privacy is None:
+        return []
+    words = (
+        f"alpha {privacy['alpha']:g} for whoever sees a report; for a reader of this result who sees no single upload, "
+        f"epsilon {privacy['central_epsilon']:.3g} at delta {privacy['central_delta']:g}"
+    )
+    return [("privacy of a person", words)]
 
 
 def _difference_name(one: Document, groups: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dame.client.http import Answer, Server
+from dame.client.signed import participant_name
 
 AT_ONCE = 10_000
 """Invitations that are asked for in one request."""
@@ -32,10 +33,23 @@ def create_study(
     title: str | None = None,
     close_at_count: Sequence[int | None] | None = None,
     deadlines: Sequence[str | None] | None = None,
+    minimum_reports: int | None = None,
+    keep_reports_days: float | None = None,
+    administrator: str | None = None,
+    about: Mapping[str, str] | None = None,
     operator_key: str | None = None,
 ) -> dict[str, Any]:
     """The identity of a new study, and its administrator's key, which nobody will tell again."""
-    wanted = {"plan": plan, "title": title, "close_at_count": close_at_count, "deadlines": deadlines}
+    wanted = {
+        "plan": plan,
+        "title": title,
+        "close_at_count": close_at_count,
+        "deadlines": deadlines,
+        "minimum_reports": minimum_reports,
+        "keep_reports_days": keep_reports_days,
+        "administrator": administrator,
+        "about": about,
+    }
     given = {name: value for name, value in wanted.items() if value is not None}
     return server.post_json("studies", document=given, secret=operator_key).document()
 
@@ -55,21 +69,66 @@ class Administration:
         """Counts, histograms, refusals, and what was found so far."""
         return self._get("status").document()
 
+    def answered(self, tokens: Sequence[str]) -> list[bool | None]:
+        """For each token whether a report came with it; None where it was not given out for this study."""
+        found: list[bool | None] = []
+        for start in range(0, len(tokens), AT_ONCE):
+            hashes = [participant_name(token) for token in tokens[start : start + AT_ONCE]]
+            found += self._post("answered", document={"tokens": hashes})["answered"]
+        return found
+
     def result(self) -> dict[str, Any]:
         """What a finished study tells."""
         return self._get("result").document()
 
-    def invite(self, count: int, group: str | None = None) -> Iterator[Mapping[str, str]]:
+    def invite(self, count: int, group: str | None = None, expires: str | None = None) -> Iterator[Mapping[str, str]]:
         """New invitations, for people of a group where the plan has groups: token and link of each."""
-        whose = {} if group is None else {"group": group}
+        given = {"group": group, "expires": expires}
+        whose = {name: value for name, value in given.items() if value is not None}
         while count > 0:
             some = self._post("invitations", document={"count": min(count, AT_ONCE), **whose})
             yield from some["invitations"]
             count -= AT_ONCE
 
-    def close_round(self, index: int) -> dict[str, Any]:
-        """The status after a round was closed."""
-        return self._post("rounds", str(index), "close", document={}, attempts=8)
+    def close_round(self, index: int, anyway: bool = False) -> dict[str, Any]:
+        """The status after a round was closed; with fewer reports than the study waits for, only if anyway."""
+        return self._post("rounds", str(index), "close", document={"anyway": anyway}, attempts=8)
+
+    def end(self) -> dict[str, Any]:
+        """The status after the study was ended."""
+        return self._post("end", document={})
+
+    def delete(self) -> dict[str, Any]:
+        """The name of the study, which is deleted."""
+        return self._post("delete", document={"study": self._access.study})
+
+    def purge(self) -> dict[str, Any]:
+        """The closed rounds whose reports were deleted."""
+        return self._post("purge", document={})
+
+    def withdraw(self, tokens: Sequence[str]) -> dict[str, int]:
+        """How many invitations were withdrawn, answered before, and unknown."""
+        done = {"withdrawn": 0, "answered": 0, "unknown": 0}
+        for start in range(0, len(tokens), AT_ONCE):
+            some = self._post("withdraw", document={"tokens": tokens[start : start + AT_ONCE]})
+            done = {name: done[name] + some[name] for name in done}
+        return done
+
+    def administrators(self) -> dict[str, Any]:
+        """The names of the study's administrators."""
+        return self._get("administrators").document()
+
+    def add_administrator(self, name: str) -> dict[str, Any]:
+        """The key of a new administrator."""
+        return self._post("administrators", document={"name": name})
+
+    def remove_administrator(self, name: str) -> dict[str, Any]:
+        """The names of those who stay."""
+        return self._post("administrators", "remove", document={"name": name})
+
+    def acts(self) -> dict[str, Any]:
+        """The audit trail of the study."""
+        return self._get("acts").document()
 
     def tally(self, index: int) -> dict[str, Any]:
         """The tally of a closed round, with the question that was asked and the tallies of groups."""

@@ -11,12 +11,16 @@ from dame import checks
 from dame.client.ed25519 import verify
 from dame.client.http import Refused, Server
 from dame.client.invitations import Invitation
+from dame.client.pacing import Pace
+from dame.client.public_log import PublicLog, fetched_log
 from dame.client.signed import participant_name, plan_identity, signed_bytes
+from dame.device.answering import summarise
 from dame.device.assignment import slot_of
+from dame.device.coins import SystemCoins
 from dame.device.ledger import Enrolment, Ledger
 from dame.device.questions import Question, Slot, question_from_json
 from dame.device.statistics import STATISTICS, Statistic
-from dame.errors import DameError, InvalidInput
+from dame.errors import AlreadyAnswered, DameError, InvalidInput
 
 POLL_SECONDS = 5.0
 _EARLY = "too-early"
@@ -32,7 +36,8 @@ class Terms:
     """What a person agrees to: α for everything that she will ever send in this study, and what is averaged.
 
     `slots`, `shares` and `statistics` are those of the plan: the rounds of its targets, the share of the people in
-    each, and what they are asked to average.
+    each, and what they are asked to average. The others are told by whoever made the study: who asks, why, whom to
+    write to, and the text to agree to.
     """
 
     enrolment: Enrolment
@@ -40,6 +45,10 @@ class Terms:
     slots: tuple[Slot, ...]
     shares: tuple[float, ...]
     statistics: tuple[Statistic, ...]
+    asker: str = ""
+    purpose: str = ""
+    contact: str = ""
+    consent: str = ""
 
     @property
     def slot(self) -> int:
@@ -55,15 +64,20 @@ class Terms:
 class Participation:
     """Takes part in one study, with one token and one ledger."""
 
-    def __init__(self, invited: Invitation, ledger: Ledger, server: Server | None = None) -> None:
+    def __init__(
+        self, invited: Invitation, ledger: Ledger, server: Server | None = None, pace: Pace | None = None
+    ) -> None:
         self._invited = invited
         self._ledger = ledger
         self._server = server or Server(invited.base)
+        self._pace = pace or Pace()
+        self._asked: Question | None = None
 
     def terms(self) -> Terms:
         """What the study asks for. Whoever enrolled before is told if anything of it has changed since."""
-        study = self._invited.study or self._only_study()
-        document = self._server.get("studies", study).document()
+        study = self._invited.study
+        with self._pace.hearing():
+            document = self._server.get("studies", study).document()
         try:
             terms = _terms(study, document, self._invited)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -78,7 +92,8 @@ class Participation:
     def question(self, terms: Terms) -> Question:
         """The question of this person's slot, if the study signed it and it is what she agreed to."""
         pinned = terms.enrolment
-        answer = self._server.get("studies", pinned.study, "rounds", str(terms.slot), "question").document()
+        with self._pace.hearing():
+            answer = self._server.get("studies", pinned.study, "rounds", str(terms.slot), "question").document()
         document, signature = answer.get("question"), answer.get("signature")
         if not isinstance(signature, str) or not _signed(pinned, document, signature):
             raise Untrusted("the question is not signed by the study's key: it was altered, or somebody else asks it")
@@ -87,14 +102,42 @@ class Participation:
         except InvalidInput as problem:
             raise Untrusted(f"the question cannot be answered: {problem}") from None
         _check_question(question, terms)
+        self._asked = question
         return question
+
+    def verify_log(self, terms: Terms) -> PublicLog:
+        """The public log of the service: it holds this plan and this person's question, and no others in their place.
+
+        Whoever has seen the log before is told if it is not the same log with more at its end.
+        """
+        with self._pace.hearing():
+            log = fetched_log(self._server)
+        log.check_extends(*self._ledger.log_seen(self._invited.base))
+        log.check_plan(terms.enrolment.study, terms.enrolment.plan_id, terms.enrolment.key)
+        if self._asked is not None:
+            log.check_question(self._asked)
+        self._ledger.keep_log(self._invited.base, len(log.entries), log.head)
+        return log
 
     def answer(self, question: Question, records: Iterable[object]) -> bytes:
         """The report, which is stored before anybody sees it; the stored one if there is one.
 
-        Somebody without records that count answers like anybody else: see `dame.device.answer`.
+        Somebody without records that count answers like anybody else: see `dame.device.answer`. The records are
+        averaged first, however long that takes; then comes the moment at which anybody would have gone on.
         """
-        return self._ledger.answer(question, records)
+        person = summarise(question, records, SystemCoins())
+        self._pace.wait()
+        self._check_unused(question.study)
+        return self._ledger.answer_for(question, person)
+
+    def _check_unused(self, study: str) -> None:
+        """Refuses an invitation with which somebody has answered: a second draw would tell more than was agreed to."""
+        state = self._server.get("studies", study, "invitation", secret=self._invited.token).document()
+        if state.get("answered") is not False:
+            raise AlreadyAnswered(
+                f"a report was sent with this invitation to study {study!r}, and not from this device's ledger: "
+                "nothing is drawn a second time"
+            )
 
     def send(self, terms: Terms, report: bytes) -> None:
         """Sends a report, the same bytes at every attempt, until the server says that it is stored."""
@@ -111,6 +154,8 @@ class Participation:
         """
         self.agree(terms)
         until = time.monotonic() + wait
+        if self._asked is None:  # her records may have been looked at since the service was heard
+            self._pace.wait()
         while True:
             try:
                 report = self._report(terms, records)
@@ -122,40 +167,29 @@ class Participation:
             time.sleep(min(POLL_SECONDS, max(until - time.monotonic(), 0.0)))
 
     def _report(self, terms: Terms, records: Callable[[Question], Iterable[object]]) -> bytes:
+        stored = self._ledger.report(terms.enrolment.study)
         try:
-            question = self.question(terms)
+            question = self._asked or self.question(terms)
         except Refused:
             # A round that is over has no question any more; a report that was made in time may still be on its way.
-            stored = self._ledger.report(terms.enrolment.study)
             if stored is None:
                 raise
             return stored
-        return self.answer(
-            question, () if self._ledger.report(terms.enrolment.study) is not None else records(question)
-        )
-
-    def _only_study(self) -> str:
-        studies = self._server.get("studies").document().get("studies")
-        names = [one.get("study") for one in studies if isinstance(one, dict)] if isinstance(studies, list) else []
-        if len(names) != 1:
-            raise InvalidInput("study", None, f"named: the server has {len(names)} studies")
-        return checks.text("study", names[0], 128)
+        return self._ledger.answer(question, ()) if stored is not None else self.answer(question, records(question))
 
 
 def _terms(study: str, document: Mapping[str, Any], invited: Invitation) -> Terms:
     plan = document["plan"]
     if plan["study"] != study:
         raise InvalidInput("study", plan["study"], repr(study))
-    key = invited.key or document["public_key"]
-    if document["public_key"] != key:
-        raise Untrusted("the server's key is not the one in the invitation: somebody else answers for the study")
     enrolment = Enrolment(
         study=study,
         participant=participant_name(invited.token),
-        key=key,
+        key=document["public_key"],
         plan_id=plan_identity(plan),
         alpha=checks.alpha(plan["alpha"]),
     )
+    _check_invited(enrolment, invited)
     asked = list(_asked(plan))
     if not asked:
         raise InvalidInput("targets", plan["targets"], "at least one, with rounds")
@@ -165,7 +199,25 @@ def _terms(study: str, document: Mapping[str, Any], invited: Invitation) -> Term
         slots=tuple(slot for slot, _, _ in asked),
         shares=tuple(share for _, share, _ in asked),
         statistics=tuple(statistic for _, _, statistic in asked),
+        **{name: _words(document.get("about"), name) for name in ("asker", "purpose", "contact", "consent")},
     )
+
+
+def _words(about: object, name: str) -> str:
+    """What is told about a study, in printable lines."""
+    words = about.get(name, "") if isinstance(about, dict) else ""
+    lines = [line.replace("\t", " ") for line in words.splitlines() if line.strip()]
+    return "\n".join(checks.text(name, line, 10_000) for line in lines)
+
+
+def _check_invited(asked: Enrolment, invited: Invitation) -> None:
+    """Refuses another study than the one that the invitation is for."""
+    if asked.key != invited.key:
+        raise Untrusted("the server's key is not the one in the invitation: somebody else answers for the study")
+    if invited.alpha is not None and asked.alpha != invited.alpha:
+        raise Untrusted(f"the server's plan has alpha {asked.alpha!r}, and the invitation names {invited.alpha!r}")
+    if asked.plan_id != invited.plan_id:
+        raise Untrusted("the server's plan is not the one in the invitation: others may have been shown another one")
 
 
 def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[Slot, float, Statistic]]:

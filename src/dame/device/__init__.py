@@ -12,7 +12,8 @@ from dame.device.ledger import Ledger
 from dame.device.lenses import LENSES, Bins, Lens, Reading, SizeClasses, Window, Windows
 from dame.device.questions import Question, Slot, question_from_json, question_id
 from dame.device.reports import Report, report_bytes
-from dame.device.statistics import STATISTICS, Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import STATISTICS, Drawn, Indicator, Present, Square, Statistic, Value
+from dame.device.stripes import Level, Stripes
 
 __all__ = [
     "CHANNELS",
@@ -23,10 +24,12 @@ __all__ = [
     "Channel",
     "Choice",
     "Comparing",
+    "Drawn",
     "Indicator",
     "Laplace",
     "Ledger",
     "Lens",
+    "Level",
     "Present",
     "Question",
     "Reading",
@@ -35,6 +38,7 @@ __all__ = [
     "Slot",
     "Square",
     "Statistic",
+    "Stripes",
     "Value",
     "Window",
     "Windows",

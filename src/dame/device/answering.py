@@ -24,7 +24,15 @@ def answer(question: Question, records: Iterable[object]) -> Report:
 
 def answer_with_coins(question: Question, records: Iterable[object], coins: Coins) -> Report:
     """The report that given coins lead to: for tests, test vectors and simulation, never for a person's report."""
-    return respond(question, question.statistic.summarise(records), coins)
+    return respond(question, summarise(question, records, coins), coins)
+
+
+def summarise(question: Question, records: Iterable[object], coins: Coins) -> Summary:
+    """What of a person's records a question is about; where one of them is drawn, the coins say which."""
+    statistic = question.statistic
+    # Taken before the records are looked at, or not at all: which words are used tells nothing of them.
+    word = coins.words(1)[0] if statistic.draws else 0
+    return statistic.summarise(records, word)
 
 
 def respond(question: Question, person: Summary, coins: Coins) -> Report:

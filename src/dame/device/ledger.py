@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dame import checks
-from dame.device.answering import answer_with_coins
+from dame.device.answering import respond, summarise
 from dame.device.coins import Coins, SystemCoins
 from dame.device.questions import Question, question_id
+from dame.device.records import Summary
 from dame.errors import AlreadyAnswered, DameError, Mismatch
 
 _SCHEMA = (
@@ -31,6 +32,7 @@ _SCHEMA = (
     ) STRICT
     """,
     "CREATE TABLE IF NOT EXISTS sent (study TEXT PRIMARY KEY) STRICT",
+    "CREATE TABLE IF NOT EXISTS logs (service TEXT PRIMARY KEY, size INTEGER NOT NULL, head TEXT NOT NULL) STRICT",
     "CREATE TABLE IF NOT EXISTS caps (one INTEGER PRIMARY KEY CHECK (one = 1), cap TEXT NOT NULL) STRICT",
 )
 
@@ -72,15 +74,20 @@ class Ledger:
 
     def answer(self, question: Question, records: Iterable[object]) -> bytes:
         """The encoded report to a question: the stored one if it was answered before, else a new one, stored first."""
-        return self._answer(question, records, SystemCoins())
+        coins = SystemCoins()
+        return self._answer(question, lambda: summarise(question, records, coins), coins)
 
-    def _answer(self, question: Question, records: Iterable[object], coins: Coins) -> bytes:
+    def answer_for(self, question: Question, person: Summary) -> bytes:
+        """The same for a person whose records were read before: it takes as long whatever they were."""
+        return self._answer(question, lambda: person, SystemCoins())
+
+    def _answer(self, question: Question, person: Callable[[], Summary], coins: Coins) -> bytes:
         with self._transaction():
             stored = self._stored(question)
             if stored is not None:
                 return stored
             self._afford(question)
-            report = answer_with_coins(question, records, coins).encode(question)
+            report = respond(question, person(), coins).encode(question)
             row = (question.study, question_id(question), question.alpha.hex(), report)
             self._store.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
             return report
@@ -123,6 +130,18 @@ class Ledger:
         for name, what in _WHAT.items():
             if agreed is not None and getattr(agreed, name) != getattr(enrolment, name):
                 raise Mismatch(f"{what} of study {enrolment.study!r} is not the one that this device agreed to")
+
+    # --- what services have shown
+
+    def log_seen(self, service: str) -> tuple[int, str]:
+        """How many entries the public log of a service had when it was last seen, and the hash of the last one."""
+        row = self._store.execute("SELECT size, head FROM logs WHERE service = ?", (service,)).fetchone()
+        return (0, "") if row is None else (row[0], row[1])
+
+    def keep_log(self, service: str, size: int, head: str) -> None:
+        """Remembers what the public log of a service was."""
+        with self._transaction():
+            self._store.execute("INSERT OR REPLACE INTO logs VALUES (?, ?, ?)", (service, size, head))
 
     # --- what was spent
 

@@ -2,7 +2,7 @@
 
 A lens turns a person's size and mean into a `Reading`: marks on some bins. `Bins` and `SizeClasses` mark the bin that
 she belongs to; `Windows` have a single bin, marked as strongly as she is far through a window, which fair coins of her
-device draw where there are several.
+device draw where there are several. `dame.device.stripes` has another one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 from dame import checks
 from dame.device.coins import Coins
 from dame.device.parts import Kinds, Part
-from dame.device.records import MOST_RECORDS, Summary
+from dame.device.records import HALF_GRID, MOST_RECORDS, Summary
 from dame.errors import InvalidInput
 
 MOST_BINS = 2**20
-MOST_WINDOWS = 64
+MOST_WINDOWS = 128
 NARROWEST = 1e-12
+THIN = 2.0**-32
+"""The width of a threshold: a quarter of a step of the grid of values, so that no single record is within it."""
 """A window is at least so wide, and borders of segments are as far apart."""
 
 Differences = frozenset[tuple[int, int]]
@@ -300,6 +302,17 @@ class Windows(Lens):
             raise InvalidInput("borders", borders, "different numbers, the smaller ones first")
         return cls(windows=tuple(Window(left, 0.0, right - left) for left, right in each), cap=1.0)
 
+    @classmethod
+    def thresholds(cls, places: Sequence[float]) -> Self:
+        """Thresholds: is your mean above this one? Windows that are too thin for anybody to be within."""
+        each = [(2 * round(place * HALF_GRID) + 1) / (2 * HALF_GRID) for place in places]
+        return cls(windows=tuple(Window(place, -THIN / 2, THIN / 2) for place in each), cap=1.0)
+
+    @property
+    def thin(self) -> bool:
+        """Whether all windows are thresholds."""
+        return all(window.right - window.left <= THIN for window in self.windows)
+
     @property
     def window_count(self) -> int:
         """How many windows there are, one of which the device draws."""
@@ -341,6 +354,8 @@ class Windows(Lens):
     def words(self) -> str:
         """What is asked, in a few words."""
         if self.cap == 1:  # so that z is the distance from the centre itself
+            if self.thin:
+                return f"above or below one of {self.window_count} thresholds? everybody counts once"
             where = f"one of {self.window_count} segments of the range" if self.window_bits else "the range"
             return f"where in {where}? everybody counts once"
         several = f"one of {self.window_count} windows" if self.window_bits else "a window"

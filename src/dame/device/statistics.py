@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dame import checks
 from dame.device.parts import Kinds, Part
-from dame.device.records import HALF_GRID, Summary, numbers, numbers_or_texts, summary
+from dame.device.records import ABSENT, HALF_GRID, Summary, numbers, numbers_or_texts, summary
 from dame.errors import InvalidInput
 
 LONGEST_NAME = 128
@@ -24,15 +25,20 @@ LONGEST_NAME = 128
 class Statistic(Part):
     """What a device averages over its records, on a scale from -1 to 1.
 
-    `column` names the value in records that have several; where it is empty, records are bare numbers.
+    `column` names the value in records that have several; where it is empty, records are bare numbers. Where `draws` is
+    true, a random word chooses one of a person's records, which stands for all of them.
     """
 
     __slots__ = ()
     column: str
+    draws: ClassVar[bool] = False
 
     @abstractmethod
-    def summarise(self, records: Iterable[object]) -> Summary:
-        """The number of records that have the column, and the mean of the statistic over them."""
+    def summarise(self, records: Iterable[object], word: int = 0) -> Summary:
+        """The number of records that have the column, and the mean of the statistic over them.
+
+        The word, 64 random bits, matters only where the statistic draws.
+        """
 
     @property
     @abstractmethod
@@ -56,12 +62,13 @@ class Statistic(Part):
 STATISTICS: Kinds[Statistic] = Kinds("statistic")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Bounded(Statistic):
     """A function of a number that is clipped to [low, high]."""
 
-    __slots__ = ()
-    low: float
-    high: float
+    column: str = ""
+    low: float = -1.0
+    high: float = 1.0
 
     def __post_init__(self) -> None:
         self._check_column()
@@ -69,14 +76,20 @@ class _Bounded(Statistic):
         self._set_real("low", -math.inf, math.inf)
         self._set_real("high", -math.inf, math.inf)
 
-    def _total(self, records: Iterable[object], squared: bool) -> Summary:
+    def _steps(self, records: Iterable[object]) -> Iterator[int]:
+        """The grid value of each record."""
         low, high, scale = self.low, self.high, 2 * HALF_GRID / (self.high - self.low)
-        total = size = 0
         for record in numbers(records, self.column):
-            step = math.floor((min(max(record, low), high) - low) * scale + 0.5) - HALF_GRID
-            total += grid_square(step) if squared else step
-            size += 1
-        return summary(total, size)
+            yield math.floor((min(max(record, low), high) - low) * scale + 0.5) - HALF_GRID
+
+
+def _summed(steps: Iterable[int]) -> Summary:
+    """The summary of records with these grid values."""
+    total = size = 0
+    for step in steps:
+        total += step
+        size += 1
+    return summary(total, size)
 
 
 @STATISTICS.register
@@ -85,13 +98,10 @@ class Value(_Bounded):
     """The value itself, a number, clipped to [low, high]."""
 
     kind = "value"
-    column: str = ""
-    low: float = -1.0
-    high: float = 1.0
 
-    def summarise(self, records: Iterable[object]) -> Summary:
+    def summarise(self, records: Iterable[object], word: int = 0) -> Summary:
         """The number of records, and the mean of the clipped values, rescaled to [-1, 1]."""
-        return self._total(records, squared=False)
+        return _summed(self._steps(records))
 
     @property
     def range(self) -> tuple[float, float]:
@@ -110,13 +120,10 @@ class Square(_Bounded):
     """The squared distance of the value, a number clipped to [low, high], from the middle of these bounds."""
 
     kind = "square"
-    column: str = ""
-    low: float = -1.0
-    high: float = 1.0
 
-    def summarise(self, records: Iterable[object]) -> Summary:
+    def summarise(self, records: Iterable[object], word: int = 0) -> Summary:
         """The number of records, and the mean of the squares, -1 for no distance and 1 for that of a bound."""
-        return self._total(records, squared=True)
+        return _summed(map(grid_square, self._steps(records)))
 
     @property
     def range(self) -> tuple[float, float]:
@@ -132,6 +139,40 @@ class Square(_Bounded):
 def grid_square(step: int) -> int:
     """The grid value, -HALF_GRID to HALF_GRID, of the square of a grid value; each step rounds as IEEE doubles do."""
     return 2 * math.floor(float(step) * float(step) / HALF_GRID + 0.5) - HALF_GRID
+
+
+@STATISTICS.register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn(_Bounded):
+    """One of a person's values, which her device draws, each as likely; a number, clipped to [low, high].
+
+    So everybody has the same weight, however many records she has. Privacy does not depend on the draw: whatever it
+    is, one person goes through the channel.
+    """
+
+    kind = "drawn"
+    draws = True
+
+    def summarise(self, records: Iterable[object], word: int = 0) -> Summary:
+        """One record: in ascending order, the one that the word falls on; its value, rescaled to [-1, 1]."""
+        # All are read and sorted before one is chosen: neither time nor errors may tell which.
+        steps = sorted(self._steps(records))
+        return summary(steps[drawn_place(word, len(steps))], 1) if steps else ABSENT
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The bounds."""
+        return self.low, self.high
+
+    @property
+    def words(self) -> str:
+        """What is averaged, in a few words."""
+        return f"one value of {self._named}, drawn by your device, between {self.low:g} and {self.high:g}"
+
+
+def drawn_place(word: int, count: int) -> int:
+    """The place, from 0, that 64 random bits draw among so many: each as likely, up to count / 2^64."""
+    return word * count >> 64
 
 
 RELATIONS = ("above", "below", "is")
@@ -171,7 +212,7 @@ class Indicator(Statistic):
         """The number that `than` stands for, if it does."""
         return number_in(self.than)
 
-    def summarise(self, records: Iterable[object]) -> Summary:
+    def summarise(self, records: Iterable[object], word: int = 0) -> Summary:
         """The number of records, and the mean of 1 where the value is so and -1 where it is not."""
         if self.relation == "is":
             found = [value in (self.than, self.number) for value in numbers_or_texts(records, self.column)]
@@ -202,7 +243,7 @@ class Present(Statistic):
     def __post_init__(self) -> None:
         self._check_column()
 
-    def summarise(self, records: Iterable[object]) -> Summary:
+    def summarise(self, records: Iterable[object], word: int = 0) -> Summary:
         """One record: 1 for somebody who has such records, -1 for anybody else."""
         count = sum(1 for _ in numbers_or_texts(records, self.column))  # all are read: neither time nor errors may tell
         return Summary(size=1, mean=1.0 if count else -1.0)

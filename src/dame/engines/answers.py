@@ -21,6 +21,7 @@ from dame.tally import Tally
 from dame.vectorised.coins import KeyedCoins, ManyCoins, StreamCoins
 from dame.vectorised.keyed import Keys, Lanes, coin_keys
 from dame.vectorised.reports import drawn_totals, encoded, payloads
+from dame.vectorised.statistics import Floats, Ints
 from dame.vectorised.unary import Bytes
 
 BYTES_AT_ONCE = 2**26
@@ -73,8 +74,7 @@ class Addressed:
     def reports(self, people: People) -> Iterator[tuple[People, Bytes]]:
         """Those of the people who are asked, and the encoded report of each, in pieces of bounded memory."""
         for asked in self._in_pieces(self._asked(people)):
-            rows = payloads(self.question, *asked.of(self.question.statistic), self._coins(asked.hashes))
-            yield asked, encoded(self.question, rows)
+            yield asked, encoded(self.question, payloads(self.question, *self._answering(asked)))
 
     def tallies(self, people: People) -> dict[str, Tally]:
         """The tally of the reports of each group, none of which is made for that."""
@@ -86,9 +86,13 @@ class Addressed:
     def _tally(self, people: People) -> Tally:
         tally = Tally.zero(self.question)
         for asked in self._in_pieces(people):
-            drawn = drawn_totals(self.question, *asked.of(self.question.statistic), self._coins(asked.hashes))
-            tally = tally.merge(Tally.of(self.question, drawn))
+            tally = tally.merge(Tally.of(self.question, drawn_totals(self.question, *self._answering(asked))))
         return tally
+
+    def _answering(self, people: People) -> tuple[Ints, Floats, ManyCoins]:
+        """The size and the mean with which each user answers, and the coins that are left for the answer."""
+        coins = self._coins(people.hashes)
+        return *people.answering(self.question.statistic, coins), coins
 
     def _asked(self, people: People) -> People:
         return people.only(self.question.statistic).chosen(self._chosen(people.hashes))

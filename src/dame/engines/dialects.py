@@ -15,6 +15,8 @@ class Dialect:
     constant: str
     finite: str
     hash: str
+    chance: str
+    first_by: str
 
     def name(self, column: str) -> str:
         """A column's name, safely quoted."""
@@ -33,6 +35,8 @@ DUCKDB = Dialect(
     # Not by comparison: bounds in the footers of Parquet files leave NaN out, and DuckDB would believe them.
     finite="isfinite({})",
     hash="CAST('0x' || substr(sha256({}), 1, 16) AS UBIGINT)",
+    chance="random()",
+    first_by="arg_min",
 )
 SPARK = Dialect(
     quote="`",
@@ -42,6 +46,8 @@ SPARK = Dialect(
     finite="abs({}) < CAST('Infinity' AS DOUBLE)",  # NaN is larger than that
     # Spark has no unsigned integers: the same 64 bits, read as a signed number.
     hash="CAST(conv(substr(sha2({}, 256), 1, 16), 16, -10) AS BIGINT)",
+    chance="rand()",
+    first_by="min_by",
 )
 
 

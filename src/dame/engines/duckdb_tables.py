@@ -14,12 +14,13 @@ import numpy as np
 from dame.engines import footers
 from dame.engines.dialects import DUCKDB
 from dame.engines.layout import ColumnTypes, Layout
+from dame.engines.record_cells import cells_query, cells_survey, wanted
 from dame.engines.reduced import TablePart, read_batches
 from dame.engines.spill import spill_folder
 from dame.engines.sql import CleanReduction, Reduction, look
 from dame.engines.statistic_sql import MOST_EXACT
 from dame.engines.store import IN_MEMORY, KeptTable
-from dame.engines.survey import ColumnSurvey, Survey
+from dame.engines.survey import ColumnSurvey, Survey, added
 from dame.errors import DameError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -62,11 +63,12 @@ def reduce_table(
         types = _types(session, table)
         full = Reduction(dialect=DUCKDB, layout=layout, texts=layout.check(types, TYPES))
         quick = _quick(session, table, full, types) if _by_columns(source) else None
+        cells = _cells(session, table, full)
         if quick is not None:
             clean, clipped = quick
             with suppress(_Inexact):
-                return KeptTable(layout, _parts(session, table, clean, progress), room, clipped)
-        return KeptTable(layout, _parts(session, table, full, progress), room)
+                return KeptTable(layout, _parts(session, table, clean, progress), room, clipped + cells)
+        return KeptTable(layout, _parts(session, table, full, progress), room, cells)
 
 
 def memory_bytes(text: str) -> int:
@@ -76,6 +78,15 @@ def memory_bytes(text: str) -> int:
     if not 2**26 <= size <= 2**50:
         raise InvalidInput("memory limit", text, "a size of at least 64MiB, such as 512MB or 1GB")
     return size
+
+
+def _cells(session: duckdb.DuckDBPyConnection, table: str, how: Reduction) -> Survey:
+    """The true distributions of records that are wanted."""
+    found = (
+        (statistic, _awaited(session, session.sql(cells_query(how, table, statistic)).fetchall))
+        for statistic in wanted(how.layout)
+    )
+    return added(cells_survey(statistic, rows) for statistic, rows in found)
 
 
 def _parts(session: duckdb.DuckDBPyConnection, table: str, how: Reduction, progress: Progress) -> Iterator[TablePart]:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from dame import checks
 from dame.device.statistics import Statistic
-from dame.engines.statistic_arrays import array_form
 from dame.errors import InvalidInput
+from dame.vectorised.statistics import array_form
 
 KEYS = "integers, texts or UUIDs"
 GROUPS = "integers, texts, booleans or UUIDs"
 NUMBERS = "numbers"
 NUMBERS_OR_TEXTS = "numbers or texts"
+MOST_DRAWS = 16
+"""Records that are drawn of each user for repetitions: any two of these share a draw in one of 16 cases, so that all of
+them together err by a quarter of what one study does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,10 @@ class Layout:
     """How a table is read for a study: its key columns, the statistics of its users, and the column of their groups.
 
     Statistics that name no column are of the column `value`. With `keep_absent`, users without any value that counts
-    stay in the table: they answer like everybody else.
+    stay in the table: they answer like everybody else. For statistics that are of one of a user's records, `draws` of
+    them are drawn, with replacement: a study needs one, and repetitions of it fresh ones, or else all of them would err
+    to the same side. `distributions` are the statistics whose true distribution is wanted: that of users' means, or,
+    where one of a user's records is drawn, that of all records, with the same weight for every user.
     """
 
     user: tuple[str, ...]
@@ -40,14 +46,19 @@ class Layout:
     value: str = ""
     group: str | None = None
     keep_absent: bool = False
+    draws: int = 1
+    distributions: frozenset[Statistic] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.user:
             raise InvalidInput("user columns", [], "at least one column")
         object.__setattr__(self, "statistics", tuple(dict.fromkeys(self.statistics)))
+        if not self.distributions <= {*self.statistics}:
+            raise InvalidInput("distributions", len(self.distributions), "some of the statistics")
         if "" in self.columns:
             raise InvalidInput("value column", self.value, "given, since a statistic names no column")
         checks.text("study", self.study, 128)
+        checks.whole("draws", self.draws, 1, MOST_DRAWS)
 
     def column(self, statistic: Statistic) -> str:
         """The column that a statistic is of."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.statistics import Statistic
-from dame.engines.statistic_arrays import Floats, Ints, array_form
 from dame.errors import Mismatch
+from dame.vectorised.coins import ManyCoins
+from dame.vectorised.statistics import Draws, Floats, Ints, array_form
 
 Hashes = NDArray[np.uint64]
 Codes = NDArray[np.int32]
@@ -20,22 +23,30 @@ Codes = NDArray[np.int32]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
     """The statistics that a table was reduced for, and where people hold them: for each statistic the place of its
-    count, and that of its total if it has one. Counts that are the same for all users are held once."""
+    count, and those of its total and of its drawn records if it has any. Counts that are the same for all users are
+    held once; `drawn` records of each user are held."""
 
     statistics: tuple[Statistic, ...]
     counts: tuple[int, ...]
     totals: tuple[int | None, ...]
+    draws: tuple[int | None, ...]
+    drawn: int = 1
     grouped: bool = False
 
     @classmethod
-    def each(cls, statistics: Sequence[Statistic], counts: Sequence[str], grouped: bool = False) -> Held:
+    def each(
+        cls, statistics: Sequence[Statistic], counts: Sequence[str], drawn: int = 1, grouped: bool = False
+    ) -> Held:
         """Statistics whose counts have these names, one for each."""
-        names = list(dict.fromkeys(counts))
-        totals: list[int | None] = []
-        for statistic in statistics:
-            totals.append(len(totals) - totals.count(None) if array_form(statistic).summed else None)
-        places = tuple(names.index(name) for name in counts)
-        return cls(statistics=tuple(statistics), counts=places, totals=tuple(totals), grouped=grouped)
+        names, forms = list(dict.fromkeys(counts)), list(map(array_form, statistics))
+        return cls(
+            statistics=tuple(statistics),
+            counts=tuple(names.index(name) for name in counts),
+            totals=_places(form.summed for form in forms),
+            draws=_places(form.draws for form in forms),
+            drawn=drawn,
+            grouped=grouped,
+        )
 
     @property
     def count_columns(self) -> int:
@@ -48,9 +59,15 @@ class Held:
         return len(self.totals) - self.totals.count(None)
 
     @property
+    def draw_columns(self) -> int:
+        """For how many statistics records are drawn."""
+        return len(self.draws) - self.draws.count(None)
+
+    @property
     def bytes_each(self) -> int:
         """Memory that one user takes."""
-        return 8 * (1 + self.count_columns + self.total_columns) + 4 * self.grouped
+        words = 1 + self.count_columns + self.total_columns
+        return 8 * words + 4 * (self.drawn * self.draw_columns + self.grouped)
 
     def place(self, statistic: Statistic) -> int:
         """The place of a statistic; one that the table was not reduced for is a Mismatch."""
@@ -60,17 +77,25 @@ class Held:
         return self.statistics.index(statistic)
 
 
+def _places(has: Iterable[bool]) -> tuple[int | None, ...]:
+    """Places from 0 for those who have something."""
+    numbers = itertools.count()
+    return tuple(next(numbers) if each else None for each in has)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class People:
     """Some users of a table: the public hash of each, her numbers of records, and the sums of their grid values.
 
-    Where users have public groups, `codes` are the places of their groups in the list `groups`.
+    `draws` are grid values of records that were drawn of each user, for statistics that are of one record. Where users
+    have public groups, `codes` are the places of their groups in the list `groups`.
     """
 
     held: Held
     hashes: Hashes
     counts: tuple[Ints, ...]
     totals: tuple[Ints, ...]
+    draws: tuple[Draws, ...] = ()
     codes: Codes | None = None
     groups: tuple[str, ...] = ()
 
@@ -78,24 +103,33 @@ class People:
         return len(self.hashes)
 
     def of(self, statistic: Statistic) -> tuple[Ints, Floats]:
-        """The size and the mean, in [-1, 1], of each user; of one without such records, those that her device takes."""
-        counts, totals = self._held(statistic)
+        """The size and the mean, in [-1, 1], of each user; of one without such records, those that her device takes.
+
+        Where a user answers with one of her records, the mean is that of all of them.
+        """
+        counts, totals, _ = self._held(statistic)
         return array_form(statistic).summaries(counts, totals)
+
+    def answering(self, statistic: Statistic, coins: ManyCoins) -> tuple[Ints, Floats]:
+        """The size and the mean with which each user answers; coins choose where she answers with one record."""
+        return array_form(statistic).answering(*self._held(statistic), coins)
 
     def sizes(self, statistic: Statistic) -> Ints:
         """For how many records each user stands; 0 where she has no mean."""
         return array_form(statistic).sizes(self._held(statistic)[0])
 
-    def _held(self, statistic: Statistic) -> tuple[Ints, Ints]:
+    def _held(self, statistic: Statistic) -> tuple[Ints, Ints, Draws]:
         place = self.held.place(statistic)
-        counts, total = self.counts[self.held.counts[place]], self.held.totals[place]
-        return counts, counts if total is None else self.totals[total]
+        counts, total, draw = self.counts[self.held.counts[place]], self.held.totals[place], self.held.draws[place]
+        draws = np.empty((len(self), 0), np.int32) if draw is None else self.draws[draw]
+        return counts, counts if total is None else self.totals[total], draws
 
     def only(self, statistic: Statistic) -> People:
         """The same people, with one statistic."""
-        counts, totals = self._held(statistic)
-        held = Held.each([statistic], ["count"], self.held.grouped)
-        return replace(self, held=held, counts=(counts,), totals=(totals,) * held.total_columns)
+        counts, totals, draws = self._held(statistic)
+        held = Held.each([statistic], ["count"], self.held.drawn, self.held.grouped)
+        summed, drawn = (totals,) * held.total_columns, (draws,) * held.draw_columns
+        return replace(self, held=held, counts=(counts,), totals=summed, draws=drawn)
 
     def chosen(self, who: NDArray[np.bool_] | NDArray[np.intp] | slice) -> People:
         """The users that a mask, places or a slice choose."""
@@ -107,6 +141,7 @@ class People:
             hashes=self.hashes[who],
             counts=tuple(column[who] for column in self.counts),
             totals=tuple(column[who] for column in self.totals),
+            draws=tuple(rows[who] for rows in self.draws),
             codes=None if self.codes is None else self.codes[who],
         )
 
@@ -120,7 +155,8 @@ class People:
 
     def packed(self) -> bytes:
         """The people in `held.bytes_each` bytes each, and the names of their groups, for whoever keeps them."""
-        columns: list[np.ndarray] = [np.array([len(self)], np.uint64), self.hashes, *self.counts, *self.totals]
+        length = np.array([len(self)], np.uint64)
+        columns: list[np.ndarray] = [length, self.hashes, *self.counts, *self.totals, *self.draws]
         if self.codes is not None:
             columns.append(self.codes)
         return b"".join([*(column.tobytes() for column in columns), json.dumps(self.groups).encode()])
@@ -133,12 +169,15 @@ class People:
         hashes, *words = np.frombuffer(packed, np.uint64, columns * length, 8).reshape(columns, length)
         numbers = [column.view(np.int64) for column in words]
         end = 8 + held.bytes_each * length
+        drawn = (held.draw_columns, length, held.drawn)
+        draws = np.frombuffer(packed, np.int32, math.prod(drawn), 8 * (1 + columns * length)).reshape(drawn)
         codes = np.frombuffer(packed, np.int32, length, end - 4 * length) if held.grouped else None
         return cls(
             held=held,
             hashes=hashes,
             counts=tuple(numbers[: held.count_columns]),
             totals=tuple(numbers[held.count_columns :]),
+            draws=tuple(draws),
             codes=codes,
             groups=tuple(json.loads(packed[end:])),
         )

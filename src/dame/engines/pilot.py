@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from dame.curves import Quantile
+from dame.engines.scores import Score, TableTruth
 from dame.engines.study import ReducedTable, carry_out
 from dame.engines.survey import Survey
-from dame.estimates import Estimate, Outcome, to_units
-from dame.studies.plans import Plan, TargetPlan
+from dame.estimates import Outcome
+from dame.studies.plans import Plan
 from dame.studies.results import Result, TargetResult
 from dame.studies.running import result_of_outcomes
 
 Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """A target, of everybody or of a group: what every study found, and the truth."""
-
-    estimates: tuple[Estimate, ...]
-    truth: float
-
-    @property
-    def rmse(self) -> float:
-        """The root mean squared error of the repetitions."""
-        return math.sqrt(math.fsum((one.value - self.truth) ** 2 for one in self.estimates) / len(self.estimates))
-
-    @property
-    def coverage(self) -> float:
-        """The share of the repetitions whose interval holds the truth."""
-        intervals = [one.interval for one in self.estimates]
-        return sum(low <= self.truth <= high for low, high in intervals) / len(intervals)
-
-    @property
-    def interval_width(self) -> float:
-        """The mean width of the intervals."""
-        return math.fsum(one.interval[1] - one.interval[0] for one in self.estimates) / len(self.estimates)
-
-    def to_json(self) -> dict[str, object]:
-        """The truth, and with repetitions how they went."""
-        if len(self.estimates) == 1:
-            return {"true_value": self.truth}
-        figures = {"rmse": self.rmse, "coverage": self.coverage, "interval_width": self.interval_width}
-        return {"true_value": self.truth, **figures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +33,7 @@ class Pilot:
 
     def score(self, place: int) -> Score:
         """How the target in this place of the plan went."""
-        truth = _truth(self.plan.targets[place], self.survey)
+        truth = self._known(place).value
         return Score(estimates=tuple(result.targets[place].estimate for result in self.results), truth=truth)
 
     def group_score(self, group: str, place: int) -> Score:
@@ -71,13 +41,13 @@ class Pilot:
         found = [
             each.targets[place].estimate for result in self.results for each in result.groups if each.group == group
         ]
-        return Score(estimates=tuple(found), truth=_truth(self.plan.targets[place], self.survey, group))
+        return Score(estimates=tuple(found), truth=self._known(place, group).value)
 
     def difference_score(self, number: int) -> Score:
         """How the difference of this number in the first study went."""
         wanted = self.results[0].differences[number]
         place = [each.target for each in self.plan.targets].index(wanted.target)
-        truths = [_truth(self.plan.targets[place], self.survey, group) for group in (wanted.group, wanted.than)]
+        truths = [self._known(place, group).value for group in (wanted.group, wanted.than)]
         found = [
             one.estimate
             for result in self.results
@@ -85,6 +55,23 @@ class Pilot:
             if (one.target, one.group, one.than) == (wanted.target, wanted.group, wanted.than)
         ]
         return Score(estimates=tuple(found), truth=truths[0] - truths[1])
+
+    def _known(self, place: int, group: str | None = None) -> TableTruth:
+        return TableTruth(planned=self.plan.targets[place], survey=self.survey, group=group)
+
+    def value_scores(self, place: int) -> list[tuple[str, Quantile, Score]]:
+        """The quantiles of the target in this place: what each is called, what was found, and how that went."""
+        found = [result.targets[place].estimate.quantiles for result in self.results]
+        truths = self.plan.targets[place].target.truths(self._known(place))
+        return [
+            (
+                f"{quantile.at:.0%}",
+                quantile,
+                Score(estimates=tuple(each[number] for each in found), truth=truths[number]),
+            )
+            for number, quantile in enumerate(found[0])
+            if truths
+        ]
 
     def to_json(self) -> dict[str, object]:
         """The pilot as a JSON object: the first study, and with repetitions how the others went."""
@@ -116,9 +103,9 @@ class Pilot:
 
     def _alone(self) -> dict[str, object]:
         """What stands beside where there is a single target."""
-        score, estimate = self.score(0), self.results[0].targets[0].estimate
-        figures = {name: value for name, value in score.to_json().items() if name != "true_value"}
-        return {**estimate.to_json(), "true_mean": score.truth, **figures}
+        flat = self._target_json(0, self.results[0].targets[0])
+        flat["true_mean"] = flat.pop("true_value")
+        return {name: value for name, value in flat.items() if name not in ("name", "kind", "reports")}
 
     def scores(self) -> dict[str, object]:
         """How well this protocol did: a list by target, or flat where there is one."""
@@ -138,12 +125,22 @@ class Pilot:
 
     def _target_json(self, place: int, result: TargetResult) -> dict[str, object]:
         planned = {"predicted_rmse": self.plan.targets[place].predicted_rmse}
-        return {**result.to_json(), **planned, **self.score(place).to_json()}
+        estimates = [each.targets[place].estimate for each in self.results]
+        return {
+            **result.to_json(),
+            **planned,
+            **self.score(place).to_json(),
+            **self._known(place).where_people_are(estimates),
+        }
 
     def _group_json(self, number: int) -> dict[str, object]:
         group = self.results[0].groups[number]
         each = [
-            {**result.to_json(), **self.group_score(group.group, place).to_json()}
+            {
+                **result.to_json(),
+                **self.group_score(group.group, place).to_json(),
+                **self._known(place, group.group).where_people_are([result.estimate]),
+            }
             for place, result in enumerate(group.targets)
         ]
         alone = each[0] if len(each) == 1 else {}
@@ -162,19 +159,6 @@ class Pilot:
             for machine, outcome in pairs
             for round_, share, tally in zip(machine.rounds, machine.shares, outcome.tallies, strict=True)
         ]
-
-
-def _truth(planned: TargetPlan, survey: Survey, group: str | None = None) -> float:
-    """The truth of a target among the people who have its column, of everybody or of a group."""
-    means = len(planned.machines) - (planned.target.present < 1)
-    briefs = [machine.brief for machine in planned.machines[:means]]
-    columns = [
-        survey.of(brief.statistic) if group is None else survey.in_group(group, brief.statistic) for brief in briefs
-    ]
-    pairs = zip(briefs, columns, strict=True)
-    return planned.target.true_value(
-        [to_units(column.mean_wanted(brief), brief.low, brief.high) for brief, column in pairs]
-    )
 
 
 def run_pilot(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,10 +12,13 @@ import numpy as np
 from dame.device.statistics import Statistic
 from dame.engines.keys import Key, group_text, key_hashes
 from dame.engines.layout import ColumnTypes, Layout
+from dame.engines.record_cells import cells_survey, wanted
 from dame.engines.reduced import GroupsOfRows, ReducedRows
 from dame.engines.sql import RowNames
-from dame.engines.statistic_arrays import Ints, Mask, array_form
 from dame.engines.store import KeptTable
+from dame.engines.survey import Survey, added
+from dame.engines.truth import USER_WEIGHT, cells_of_steps
+from dame.vectorised.statistics import Ints, Mask, array_form
 
 _NAMES = {bool: "boolean", int: "integer", float: "number", str: "text", uuid.UUID: "uuid"}
 _NUMBERS = frozenset({"boolean", "integer", "number", "nothing"})
@@ -40,7 +44,28 @@ def reduce_columns(columns: Mapping[str, Sequence[object]], layout: Layout) -> K
         numbers=_Sums(rows, len(places)).numbers(columns, layout),
         groups=None if layout.group is None else _groups(rows, len(places), columns[layout.group]),
     )
-    return KeptTable(layout, [reduced.part()])
+    cells = added(_cells(one, reduced, rows, columns[layout.column(one)]) for one in wanted(layout))
+    return KeptTable(layout, [reduced.part()], counted=cells)
+
+
+def _cells(statistic: Statistic, reduced: ReducedRows, rows: np.ndarray, column: Sequence[object]) -> Survey:
+    """The true distribution of records, everybody with the same weight."""
+    _, counts = _counting(column)
+    values = np.array([item for item, counted in zip(column, counts, strict=True) if counted], dtype=np.float64)
+    users, cells = rows[counts], cells_of_steps(array_form(statistic).steps(values))
+    groups, kept = reduced.groups, reduced.known
+    if groups is not None:
+        kept = kept & (groups.codes >= 0) & ~groups.several
+    # As the engines do it: records are counted by user and cell, and divided by how many she has.
+    often = Counter(zip(users.tolist(), cells.tolist(), strict=True))
+    sizes = Counter(users.tolist())
+    names = None if groups is None else [(*groups.names, "")[code] for code in groups.codes.tolist()]  # -1: of none
+    found = [
+        (cell, round(number * USER_WEIGHT / sizes[user]), *([] if names is None else [names[user]]))
+        for (user, cell), number in often.items()
+        if kept[user]
+    ]
+    return cells_survey(statistic, found)
 
 
 def _type(column: Sequence[object]) -> str:
@@ -63,7 +88,12 @@ def _names(layout: Layout) -> RowNames:
         sizes=tuple(f"size{place}" for place in places),
         outside=tuple(f"outside{place}" for place, _ in statistics),
         totals=tuple(f"total{place}" if array_form(each).summed else None for place, each in statistics),
+        draws=tuple(_draw_names(place, layout) if array_form(each).draws else () for place, each in statistics),
     )
+
+
+def _draw_names(place: int, layout: Layout) -> tuple[str, ...]:
+    return tuple(f"draw{place}_{number}" for number in range(layout.draws))
 
 
 class _Sums:
@@ -85,16 +115,31 @@ class _Sums:
             present, counts = _counting(columns[column])
             found |= {f"present{place}": self._of(present), f"size{place}": self._of(counts)}
         for place, statistic in enumerate(layout.statistics):
-            found |= self._of_statistic(place, statistic, columns[layout.column(statistic)])
+            draws = _draw_names(place, layout)
+            found |= self._of_statistic(place, statistic, columns[layout.column(statistic)], draws)
         return found
 
-    def _of_statistic(self, place: int, statistic: Statistic, column: Sequence[object]) -> dict[str, Ints]:
+    def _of_statistic(
+        self, place: int, statistic: Statistic, column: Sequence[object], draws: Sequence[str]
+    ) -> dict[str, Ints]:
         _, counts = _counting(column)
         form, kept = array_form(statistic), [item for item, counted in zip(column, counts, strict=True) if counted]
         kind = object if any(isinstance(item, str) for item in kept) else np.float64
         values = np.array(kept, dtype=kind)
         found = {f"outside{place}": self._of(form.clipped(values), counts)}
-        return {**found, f"total{place}": self._of(form.steps(values), counts)} if form.summed else found
+        if form.summed:
+            found[f"total{place}"] = self._of(form.steps(values), counts)
+        if form.draws:
+            found |= {name: self._drawn(form.steps(values), counts) for name in draws}
+        return found
+
+    def _drawn(self, values: Ints, where: Mask) -> Ints:
+        """The value of one of each user's rows, each as likely; 0 for somebody without any."""
+        order = np.random.default_rng().permutation(len(values))
+        users, first = np.unique(self._rows[where][order], return_index=True)
+        drawn = np.zeros(self._users, np.int64)
+        drawn[users] = values[order][first]
+        return drawn
 
 
 def _counting(column: Sequence[object]) -> tuple[Mask, Mask]:

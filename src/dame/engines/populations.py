@@ -21,6 +21,7 @@ from dame.sizes import Sizes
 from dame.studies.plans import Plan
 from dame.studies.results import Result
 from dame.studies.running import result_of_outcomes
+from dame.vectorised.coins import StreamCoins
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -101,7 +102,8 @@ class TablePopulation(Reporting):
         """The users of each slot, for simulation."""
         if not isinstance(self.reduced, KeptTable):
             raise Mismatch("users of a Spark table stay on their cluster: use dame.run, or dame pilot --repetitions")
-        parts = [people.of(self._layout.statistics[0]) for people in self.reduced.people]
+        first = self._layout.statistics[0]
+        parts = [people.answering(first, StreamCoins(len(people))) for people in self.reduced.people]
         sizes, means = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Population.arrays(sizes, means).groups(users, shares, rng)
 

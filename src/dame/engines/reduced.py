@@ -12,8 +12,8 @@ from dame.device.statistics import Statistic
 from dame.engines.layout import Layout
 from dame.engines.people import Codes, Held, People
 from dame.engines.sql import RowNames
-from dame.engines.statistic_arrays import Ints, Mask
 from dame.engines.survey import Survey, survey_of
+from dame.vectorised.statistics import Ints, Mask
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,9 @@ class ReducedRows:
             "several_groups": 0 if self.groups is None else int(np.count_nonzero(self.known & self.groups.several)),
         }
         in_no_group = int(np.count_nonzero(self.known)) - int(np.count_nonzero(counted)) - left_out["several_groups"]
-        survey = survey_of(people, self._counts(counted), **left_out, without_group=in_no_group)
+        # Where a user answers with one record, the records themselves are counted, by a query of its own.
+        told = [statistic for statistic in self.layout.distributions if not statistic.draws]
+        survey = survey_of(people, self._counts(counted), told, **left_out, without_group=in_no_group)
         return TablePart(people=people, survey=survey)
 
     def _single(self) -> Mask | None:
@@ -82,11 +84,13 @@ class ReducedRows:
             used, inverse = np.unique(self.groups.codes[places], return_inverse=True)
             codes, groups = inverse.astype(np.int32), tuple(self.groups.names[code] for code in used.tolist())
         totals = [self.numbers[name] for name in self.names.totals if name is not None]
+        draws = [np.stack([self.numbers[name] for name in names], axis=1) for names in self.names.draws if names]
         return People(
             held=self.held,
             hashes=self.hashes[places],
             counts=tuple(self.numbers[name][places] for name in dict.fromkeys(self.names.sizes)),
             totals=tuple(total[places] for total in totals),
+            draws=tuple(rows[places].astype(np.int32) for rows in draws),
             codes=codes,
             groups=groups,
         )
@@ -128,7 +132,7 @@ def held_in(layout: Layout, names: RowNames) -> Held:
     """Where people hold what rows of these names say of them."""
     sizes = dict(zip(layout.columns, names.sizes, strict=True))
     counts = [sizes[layout.column(statistic)] for statistic in layout.statistics]
-    return Held.each(layout.statistics, counts, grouped=layout.group is not None)
+    return Held.each(layout.statistics, counts, layout.draws, layout.group is not None)
 
 
 def read_batches(layout: Layout, names: RowNames, batches: Iterable[pa.RecordBatch]) -> Iterator[TablePart]:

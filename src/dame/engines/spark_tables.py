@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dame.device.statistics import Statistic
 from dame.engines.answers import Addressed, join_tallies, tally_all
 from dame.engines.dialects import SPARK
 from dame.engines.layout import ColumnTypes, Layout
 from dame.engines.people import Held, People
+from dame.engines.record_cells import cells_query, cells_survey, wanted
 from dame.engines.reduced import held_in, read_batches
 from dame.engines.spark_problems import sentences
 from dame.engines.spark_sessions import BATCH_SETTING
@@ -68,6 +70,9 @@ class SparkTable:
             reduced = _queried(records, how.query)
             self._packets = reduced.mapInArrow(partial(_packets, layout, how.row()), PACKET).persist()
             self._people = self._packets.select("people")
+            self._cells = [
+                (statistic, _queried(records, partial(_cells_query, how, statistic))) for statistic in wanted(layout)
+            ]
         self._layout = layout
         self._held = held_in(layout, how.row())
         self._survey: Survey | None = None
@@ -77,8 +82,9 @@ class SparkTable:
         if self._survey is None:
             with sentences("table", _SOME_TABLE):
                 rows = self._packets.select("survey").collect()
+                cells = [cells_survey(statistic, map(tuple, query.collect())) for statistic, query in self._cells]
             surveys = (Survey.from_json(json.loads(row.survey), self._layout.statistics) for row in rows)
-            self._survey = added(surveys).check(self._layout)
+            self._survey = added([*surveys, *cells]).check(self._layout)
         return self._survey
 
     def tallies(self, addressed: Sequence[Addressed]) -> list[dict[str, Tally]]:
@@ -95,6 +101,10 @@ class SparkTable:
     def close(self) -> None:
         """Frees what the cluster keeps of this table."""
         self._packets.unpersist()
+
+
+def _cells_query(how: Reduction, statistic: Statistic, table: str) -> str:
+    return cells_query(how, table, statistic)
 
 
 def _types(records: DataFrame) -> dict[str, str]:

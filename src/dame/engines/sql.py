@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dame.engines.dialects import Dialect
@@ -16,26 +17,30 @@ class RowNames:
     """The names under which the row of a user holds what is known of her, besides all her rows, `records`.
 
     For each column: her rows with a value, and those that count since it is finite or a text. For each statistic: how
-    many of these lie outside the bounds, and the sum of grid values; None where there is nothing to know.
+    many of these lie outside the bounds, and the sum of grid values, None where there is nothing to know; and the grid
+    values of records that were drawn.
     """
 
     present: tuple[str, ...]
     sizes: tuple[str, ...]
     outside: tuple[str | None, ...]
     totals: tuple[str | None, ...]
+    draws: tuple[tuple[str, ...], ...]
 
     @property
     def numbers(self) -> list[str]:
         """Each name once."""
-        names = ("records", *self.present, *self.sizes, *self.outside, *self.totals)
+        names = ("records", *self.present, *self.sizes, *self.outside, *self.totals, *itertools.chain(*self.draws))
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
 class ColumnSums(NamedTuple):
-    """What a statistic needs: a reading of each record, how these are summed up, and how clipped ones are counted."""
+    """What a statistic needs: a reading of each record, how these are summed up, how one is drawn by chance, if it is,
+    and how clipped ones are counted."""
 
     reading: str | None
     total: Callable[[str], str]
+    draw: Callable[[str, str], str | None]
     outside: str | None
 
 
@@ -54,10 +59,15 @@ class Reduction:
     def query(self, table: str) -> str:
         """The whole aggregation of a table."""
         keys, totals = ", ".join(self.key_names), ", ".join(f"{total} AS {name}" for total, name in self.aggregates())
+        grouped = f"SELECT {keys}, {totals} FROM {self.records(table)} GROUP BY {keys}"
+        return f"SELECT {', '.join(self.hashed())} FROM ({grouped})"
+
+    def records(self, table: str) -> str:
+        """The records after the first three steps."""
         steps = table
         for step in (self.columns(), self.counting(), self.gridded()):
             steps = f"(SELECT {', '.join(step)} FROM {steps})"
-        return f"SELECT {', '.join(self.hashed())} FROM (SELECT {keys}, {totals} FROM {steps} GROUP BY {keys})"
+        return steps
 
     @property
     def key_names(self) -> list[str]:
@@ -99,9 +109,15 @@ class Reduction:
         return f"CASE WHEN {self.dialect.finite.format(f'v{place}')} THEN v{place} END AS f{place}"
 
     def gridded(self) -> list[str]:
-        """Third step: the same, and what statistics read from the values."""
+        """Third step: the same, what statistics read from the values, and chances, where records are drawn by them."""
         values = [f"{letter}{place}" for letter in self._letters for place in self.places]
-        return [*self._kept, *values, *(f"{reading} AS {name}" for reading, name in self._readings().items())]
+        chances = [f"{self.dialect.chance} AS {name}" for name in self._chances] if any(self._draws()) else []
+        readings = (f"{reading} AS {name}" for reading, name in self.readings().items())
+        return [*self._kept, *values, *readings, *chances]
+
+    @property
+    def _chances(self) -> list[str]:
+        return [f"c{number}" for number in range(self.layout.draws)]
 
     @property
     def _letters(self) -> str:
@@ -111,23 +127,37 @@ class Reduction:
     def sums(self) -> list[ColumnSums]:
         """What each statistic needs."""
         return [
-            ColumnSums(form.reading(f"f{place}"), form.total, _outside(form, place)) for place, form in self.forms()
+            ColumnSums(form.reading(f"f{place}"), form.total, form.draw, _outside(form, place))
+            for place, form in self.forms()
         ]
 
-    def _readings(self) -> dict[str, str]:
+    def readings(self) -> dict[str, str]:
+        """What statistics read from values, each under its name in the third step."""
         return _named("g", (sums.reading for sums in self.sums()))
 
     def _totals(self) -> list[str | None]:
         """The sum of each statistic, if it needs one."""
-        names = self._readings()
+        names = self.readings()
         return [None if sums.reading is None else sums.total(names[sums.reading]) for sums in self.sums()]
 
+    def _draws(self) -> list[list[str]]:
+        """The records that are drawn for each statistic, if any."""
+        names = self.readings()
+        each = [
+            [sums.draw(names[sums.reading], chance) for chance in self._chances] if sums.reading else []
+            for sums in self.sums()
+        ]
+        return [[draw for draw in draws if draw is not None] for draws in each]
+
+    def _named_draws(self) -> dict[str, str]:
+        return _named("draw", itertools.chain(*self._draws()))
+
     def aggregates(self) -> list[tuple[str, str]]:
-        """Fourth step, for each key: an expression and its name, for whatever is counted or summed."""
+        """Fourth step, for each key: an expression and its name, for whatever is counted, summed or drawn."""
         counts = [(f"count({letter}{place})", f"{name}{place}") for letter, name in _COUNTED for place in self.places]
         outside = _named("outside", (sums.outside for sums in self.sums()))
         totals = _named("total", self._totals())
-        all_ = [("count(*)", "records"), *counts, *outside.items(), *totals.items()]
+        all_ = [("count(*)", "records"), *counts, *outside.items(), *totals.items(), *self._named_draws().items()]
         return [*((f"CAST({total} AS BIGINT)", name) for total, name in all_), *self._groups()]
 
     def _groups(self) -> list[tuple[str, str]]:
@@ -136,12 +166,13 @@ class Reduction:
     def row(self) -> RowNames:
         """What the last step calls its numbers."""
         outside = _named("outside", (sums.outside for sums in self.sums()))
-        totals = _named("total", self._totals())
+        totals, draws = _named("total", self._totals()), self._named_draws()
         return RowNames(
             present=tuple(f"present{place}" for place in self.places),
             sizes=tuple(f"size{place}" for place in self.places),
             outside=tuple(outside.get(sums.outside or "") for sums in self.sums()),
             totals=tuple(totals.get(total or "") for total in self._totals()),
+            draws=tuple(tuple(map(draws.__getitem__, each)) for each in self._draws()),
         )
 
     def hashed(self) -> list[str]:
@@ -203,11 +234,13 @@ class CleanReduction(Reduction):
     def _quick(self, statistic: int, column: int, form: SqlForm) -> ColumnSums:
         within = statistic in self.within
         outside = _outside(form, column) if statistic in self.counted else None
-        return ColumnSums(form.quick_reading(f"f{column}"), lambda reading: form.quick_total(reading, within), outside)
+        reading = form.quick_reading(f"f{column}")
+        return ColumnSums(reading, lambda name: form.quick_total(name, within), form.quick_draw, outside)
 
     def aggregates(self) -> list[tuple[str, str]]:
         """Fourth step, for each key: how many records, and the sums."""
-        totals = {f"TRY_CAST({total} AS BIGINT)": name for total, name in _named("total", self._totals()).items()}
+        named = {**_named("total", self._totals()), **self._named_draws()}
+        totals = {f"TRY_CAST({total} AS BIGINT)": name for total, name in named.items()}
         outside = _named("outside", (sums.outside for sums in self.sums()))
         # In this order: DuckDB takes 8 % longer when the sum comes last.
         return [("count(*)", "records"), *totals.items(), *outside.items(), *self._groups()]
@@ -216,7 +249,7 @@ class CleanReduction(Reduction):
         """What the last step calls its numbers: whoever has a record has one in every column."""
         count = ("records",) * len(self.places)
         full = Reduction.row(self)
-        return RowNames(present=count, sizes=count, outside=full.outside, totals=full.totals)
+        return replace(full, present=count, sizes=count)
 
 
 def look(how: Reduction, places: Iterable[int], statistics: Iterable[int]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from dame.device.records import HALF_GRID
-from dame.device.statistics import Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Statistic, Value
 from dame.engines.dialects import Dialect, double
 from dame.errors import Mismatch
 
@@ -48,6 +48,18 @@ class SqlForm(ABC):
     @abstractmethod
     def total(self, reading: str) -> str:
         """The sum over a user's readings: whole numbers of grid steps, null for a user without any."""
+
+    def draw(self, reading: str, chance: str) -> str | None:
+        """The reading of a user whose chance, a column of random numbers, is the smallest; None where none is drawn.
+
+        The generator of a database is good enough for this: nobody's privacy depends on which record is drawn, since
+        any record goes through the same channel, and the estimate needs no more than that each is as likely.
+        """
+        return None
+
+    def quick_draw(self, reading: str, chance: str) -> str | None:
+        """The same from a quick reading, as a double."""
+        return None
 
     @abstractmethod
     def quick_reading(self, value: str) -> str | None:
@@ -106,6 +118,17 @@ class _ValueSql(_BoundedSql):
         return f"sum({_twice_clipped(reading)}) * {double(0.5)}"
 
 
+@dataclass(frozen=True, slots=True)
+class _DrawnSql(_ValueSql):
+    first_by: str
+
+    def draw(self, reading: str, chance: str) -> str:
+        return f"{self.first_by}({reading}, {chance}) FILTER (WHERE {reading} IS NOT NULL)"
+
+    def quick_draw(self, reading: str, chance: str) -> str:
+        return f"least(greatest({self.first_by}({reading}, {chance}), {double(0)}), {_WHOLE}) - {_HALF}"
+
+
 class _SquareSql(_BoundedSql):
     __slots__ = ()
 
@@ -130,6 +153,11 @@ def _square(scaled: str) -> str:
 @sql_form.register
 def _value_sql(statistic: Value, dialect: Dialect, text: bool) -> SqlForm:
     return _ValueSql(statistic.low, statistic.high)
+
+
+@sql_form.register
+def _drawn_sql(statistic: Drawn, dialect: Dialect, text: bool) -> SqlForm:
+    return _DrawnSql(statistic.low, statistic.high, dialect.first_by)
 
 
 @sql_form.register

@@ -24,10 +24,7 @@ def tallies_to_json(tallies: ByGroup) -> dict[str, object]:
     """Tallies by group as one document: that of everybody, and beside it, where there are groups, what each counts."""
     document = merged(tallies.values()).to_json()
     if set(tallies) != {EVERYBODY}:
-        document["groups"] = {
-            group: {name: value for name, value in tally.to_json().items() if name != "question"}
-            for group, tally in sorted(tallies.items())
-        }
+        document["groups"] = {group: tally.counts() for group, tally in sorted(tallies.items())}
     return document
 
 

@@ -62,10 +62,12 @@ class KeptTable:
         self, layout: Layout, parts: Iterable[TablePart], in_memory: int = IN_MEMORY, counted: Survey | None = None
     ) -> None:
         self.people = PeopleStore(in_memory)
-        self._survey = Survey() if counted is None else counted
+        self._survey = Survey()
         for part in parts:
             self.people.add(part.people)
             self._survey += part.survey
+        if counted is not None:  # at the end: so statistics keep their order
+            self._survey += counted
         self._survey.check(layout)
 
     def survey(self) -> Survey:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,10 +17,11 @@ import numpy as np
 from dame.device.statistics import Statistic
 from dame.engines.layout import Layout
 from dame.engines.people import People
-from dame.engines.statistic_arrays import Ints
+from dame.engines.truth import Cells, TrueDistribution, cells_of_means, counted_cells
 from dame.errors import InvalidInput, Mismatch
 from dame.planning.brief import WEIGHTS, Brief
 from dame.sizes import Sizes
+from dame.vectorised.statistics import Ints
 
 MEAN_STEPS = 2**32
 """Users' means are rounded to this grid before they are added up, so that true means do not depend on order."""
@@ -29,7 +30,7 @@ MEAN_STEPS = 2**32
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSurvey:
     """Exact counts for one statistic; `sizes` says how many users have each number of records, `mean_steps` what their
-    means add up to.
+    means add up to, and `cells`, where they were wanted, how users or records are distributed.
 
     `users` are those who have a mean, `present` those who have records that count. `records` are these; `clipped` of
     all values that count lay outside the bounds. Left out were `nulls` (no value), `not_finite` (NaN or infinite) and
@@ -46,16 +47,22 @@ class ColumnSurvey:
     without_records: int = 0
     sizes: Counter[int] = field(default_factory=Counter)
     mean_steps: Counter[int] = field(default_factory=Counter)
+    cells: Cells = field(default_factory=Counter)
 
     def __add__(self, other: ColumnSurvey) -> ColumnSurvey:
         sums = {each: getattr(self, each) + getattr(other, each) for each in _COUNTS}
-        sizes, steps = (_joined(getattr(self, each), getattr(other, each)) for each in _COUNTERS)
-        return ColumnSurvey(**sums, sizes=sizes, mean_steps=steps)
+        sizes, steps, cells = (_joined(getattr(self, each), getattr(other, each)) for each in _COUNTERS)
+        return ColumnSurvey(**sums, sizes=sizes, mean_steps=steps, cells=cells)
 
     @property
     def true_mean(self) -> float:
         """The mean of the users' means, on the inner scale; each user counts once."""
         return sum(self.mean_steps.values()) / self.users / MEAN_STEPS
+
+    @property
+    def distribution(self) -> TrueDistribution:
+        """That of the users' means, or of records of theirs where one is drawn; each user has the same weight."""
+        return TrueDistribution.of(self.cells)
 
     def mean_wanted(self, brief: Brief) -> float:
         """The mean that a study is after, on the inner scale, with the weights that its brief names."""
@@ -89,20 +96,26 @@ class ColumnSurvey:
             )
 
 
-_COUNTERS = ("sizes", "mean_steps")
+_COUNTERS = ("sizes", "mean_steps", "cells")
 _COUNTS = tuple(each for each in ColumnSurvey.__slots__ if each not in _COUNTERS)
 
 
 class GroupSurvey(NamedTuple):
-    """One statistic in one group: users who have a mean, and what their means add up to."""
+    """One statistic in one group: users who have a mean, what their means add up to, and how they are distributed."""
 
     users: int = 0
     mean_steps: int = 0
+    cells: Cells = Counter()  # noqa: RUF012  nobody adds to it: sums are new ones
 
     @property
     def true_mean(self) -> float:
         """The mean of the means of the group's users, on the inner scale."""
         return self.mean_steps / self.users / MEAN_STEPS
+
+    @property
+    def distribution(self) -> TrueDistribution:
+        """As for everybody, of the users of the group."""
+        return TrueDistribution.of(self.cells)
 
     def mean_wanted(self, brief: Brief) -> float:
         """The mean that a study is after: groups are told apart only where every user counts once."""
@@ -111,7 +124,8 @@ class GroupSurvey(NamedTuple):
 
     def plus(self, other: GroupSurvey) -> GroupSurvey:
         """Both together."""
-        return GroupSurvey(self.users + other.users, self.mean_steps + other.mean_steps)
+        cells = _joined(self.cells, other.cells)
+        return GroupSurvey(self.users + other.users, self.mean_steps + other.mean_steps, cells)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +189,10 @@ class Survey:
         columns = [{name: getattr(column, name) for name in _COUNTS} for column in self.columns.values()]
         counters = [[list(getattr(column, name).items()) for name in _COUNTERS] for column in self.columns.values()]
         places = {statistic: place for place, statistic in enumerate(self.columns)}
-        means = [[group, places[statistic], *sums] for (group, statistic), sums in self.group_means.items()]
+        means = [
+            [group, places[statistic], sums.users, sums.mean_steps, list(sums.cells.items())]
+            for (group, statistic), sums in self.group_means.items()
+        ]
         document = {"users": self.users, **self.left_out(), "groups": self.groups, "group_means": means}
         return {**document, "columns": columns, "counters": counters}
 
@@ -184,10 +201,15 @@ class Survey:
         """The survey for these statistics that `to_json` gave."""
         pairs = zip(document["columns"], document["counters"], strict=True)
         columns = [
-            ColumnSurvey(**counts, sizes=Counter(dict(sizes)), mean_steps=Counter(dict(steps)))
-            for counts, (sizes, steps) in pairs
+            ColumnSurvey(
+                **counts, sizes=Counter(dict(sizes)), mean_steps=Counter(dict(steps)), cells=Counter(dict(cells))
+            )
+            for counts, (sizes, steps, cells) in pairs
         ]
-        means = {(group, statistics[place]): GroupSurvey(*sums) for group, place, *sums in document["group_means"]}
+        means = {
+            (group, statistics[place]): GroupSurvey(users, steps, Counter(dict(cells)))
+            for group, place, users, steps, cells in document["group_means"]
+        }
         names = ("users", "without_user", "without_records", "several_groups", "without_group")
         return cls(
             **{name: document[name] for name in names},
@@ -231,18 +253,30 @@ def added(surveys: Iterable[Survey]) -> Survey:
     return total
 
 
-def survey_of(people: People, counted: Mapping[Statistic, Mapping[str, int]], **left_out: int) -> Survey:
-    """The survey of some users, with what was counted for each statistic while their records were read."""
+def survey_of(
+    people: People,
+    counted: Mapping[Statistic, Mapping[str, int]],
+    distributions: Collection[Statistic] = (),
+    **left_out: int,
+) -> Survey:
+    """The survey of some users, with what was counted for each statistic while their records were read.
+
+    For some statistics the distribution of users' means is counted.
+    """
     orders: list[tuple[Ints, _Order]] = []
     groups = None if people.codes is None else _Order.by(people.codes.astype(np.int64))
     columns: dict[Statistic, ColumnSurvey] = {}
     group_means: dict[tuple[str, Statistic], GroupSurvey] = {}
     for statistic, counts in counted.items():
         sizes, steps = people.sizes(statistic), _mean_steps(people, statistic)
-        columns[statistic] = _column_survey(_order(sizes, orders), steps, counts)
+        cells = _MeanCells(people, statistic) if statistic in distributions else None
+        columns[statistic] = _column_survey(_order(sizes, orders), steps, counts, cells.all() if cells else Counter())
         if groups is not None:
             found = zip(groups.values.tolist(), groups.sums((sizes > 0) * 1), groups.sums(steps), strict=True)
-            group_means |= {(people.groups[code], statistic): GroupSurvey(*sums) for code, *sums in found}
+            group_means |= {
+                (people.groups[code], statistic): GroupSurvey(users, sum_, cells.among(code) if cells else Counter())
+                for code, users, sum_ in found
+            }
     return Survey(
         users=len(people),
         **left_out,
@@ -252,6 +286,24 @@ def survey_of(people: People, counted: Mapping[Statistic, Mapping[str, int]], **
     )
 
 
+class _MeanCells:
+    """In which cells the means of users lie who have one."""
+
+    def __init__(self, people: People, statistic: Statistic) -> None:
+        _, means = people.of(statistic)
+        self._cells = cells_of_means(means)
+        self._counted = people.sizes(statistic) > 0
+        self._codes = people.codes
+
+    def all(self) -> Cells:
+        """Those of everybody."""
+        return counted_cells(self._cells[self._counted])
+
+    def among(self, code: int) -> Cells:
+        """Those of a group."""
+        return counted_cells(self._cells[self._counted & (self._codes == code)])
+
+
 def _mean_steps(people: People, statistic: Statistic) -> Ints:
     _, means = people.of(statistic)
     means *= MEAN_STEPS
@@ -259,7 +311,7 @@ def _mean_steps(people: People, statistic: Statistic) -> Ints:
     return np.floor(means, out=means).astype(np.int64)
 
 
-def _column_survey(order: _Order, steps: Ints, counts: Mapping[str, int]) -> ColumnSurvey:
+def _column_survey(order: _Order, steps: Ints, counts: Mapping[str, int], cells: Cells) -> ColumnSurvey:
     mean_steps = dict(zip(order.values.tolist(), order.sums(steps), strict=True))
     sizes = {size: users for size, users in order.users.items() if size}  # somebody of size 0 has no mean
     return ColumnSurvey(
@@ -267,6 +319,7 @@ def _column_survey(order: _Order, steps: Ints, counts: Mapping[str, int]) -> Col
         **counts,
         sizes=Counter(sizes),
         mean_steps=Counter({size: mean_steps[size] for size in sizes}),
+        cells=cells,
     )
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dame.engines.pilot import Pilot, Score
+    from dame.engines.pilot import Pilot
+from dame.engines.scores import Score
 
 MOST_INTERVALS = 16
 KINDS = (".png", ".svg")

@@ -12,13 +12,26 @@ from dame.experiments import (
     figure_1_top,
     figure_2,
     figure_2_published,
+    minority,
+    one_round,
     power_law,
     table_1,
     table_2,
 )
 from dame.experiments.base import Experiment
 
-_ORDER = (figure_1_top, figure_1_bottom, figure_2, figure_2_published, power_law, table_1, table_2, adaptive)
+_ORDER = (
+    figure_1_top,
+    figure_1_bottom,
+    figure_2,
+    figure_2_published,
+    power_law,
+    table_1,
+    table_2,
+    adaptive,
+    minority,
+    one_round,
+)
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {module.EXPERIMENT.name: module.EXPERIMENT for module in _ORDER}

@@ -18,7 +18,7 @@ from dame.experiments.tidy import Row, Value
 from dame.planning.machines import MachinePlan
 from dame.populations.distributions import rademacher
 from dame.populations.population import Population
-from dame.populations.simulation import missed, simulate_once
+from dame.populations.simulation import simulate_once, wrong_window
 from dame.protocols import plan_mean
 from dame.sizes import Sizes
 
@@ -37,7 +37,8 @@ class RiskTask(Task):
     """One plan, `repetitions` studies for each θ with records of -1 and 1, and one row for each θ.
 
     `point` are further columns of the rows. All protocols of a point share its stream: where two plans are the same,
-    so are their rows. With `reread`, the tallies are also read with the divisor of the authors' code.
+    so are their rows. With `reread`, the tallies are also read with the divisor of the authors' code; `choices` are
+    what the planner is told besides.
     """
 
     index: int
@@ -49,6 +50,7 @@ class RiskTask(Task):
     thetas: tuple[float, ...] = THETAS
     repetitions: int = SEEDS
     reread: bool = False
+    choices: tuple[tuple[str, float], ...] = ()
 
     @property
     def stream(self) -> int:
@@ -58,15 +60,15 @@ class RiskTask(Task):
     def rows(self, seed: int) -> list[Row]:
         """For each θ the squared errors of the studies: mean, median, 10 % and 90 % quantile."""
         sizes = Sizes.parse(self.sizes)
-        plan = plan_mean(users=self.users, alpha=self.alpha, sizes=sizes, protocol=self.protocol, study="reproduce")
+        setting = {"users": self.users, "alpha": self.alpha, "protocol": self.protocol, **dict(self.choices)}
+        plan = plan_mean(sizes=sizes, study="reproduce", **setting)  # type: ignore[arg-type]
         return [row for theta in self.thetas for row in self._rows_at(plan, theta, seed)]
 
     def _rows_at(self, plan: MachinePlan, theta: float, seed: int) -> Iterator[Row]:
         population = Population.synthetic(plan.brief.sizes, rademacher(theta))
         children = np.random.SeedSequence(seed).spawn(self.repetitions)
         studies = [simulate_once(plan, population, np.random.default_rng(child)) for child in children]
-        lenses = (outcome.tallies[-1].question.lens for outcome in studies)
-        failures = sum(missed(lens, plan.brief.sizes, theta) for lens in lenses)
+        failures = sum(wrong_window(plan, outcome, theta) for outcome in studies)
         values = np.array([outcome.estimate.value for outcome in studies])
         yield self._row(plan, self.protocol, theta, values, failures)
         if self.reread:

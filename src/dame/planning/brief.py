@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from dame import checks
@@ -15,6 +16,8 @@ from dame.sizes import Sizes
 
 MOST_USERS = 10**12
 WEIGHTS = ("equal", "precision")
+SCALES = ("linear", "log")
+MOST_LEVELS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,9 @@ class Brief:
     distribution, None where it is to be learnt. `weights` says whose mean is wanted: that of all users alike ("equal"),
     or with more weight on users who know theirs better ("precision", the square root of the effective size). `target`
     is the name of the machine in its study.
+
+    Where the quantiles of people are wanted instead of their mean, `levels` says which; `scale` is that on which people
+    are spread most evenly.
     """
 
     users: int
@@ -33,6 +39,8 @@ class Brief:
     statistic: Statistic = field(default_factory=Value)
     weights: str = WEIGHTS[0]
     between_sd: float | None = 0.0
+    levels: tuple[float, ...] = ()
+    scale: str = SCALES[0]
     target: str = MEAN
     study: str = field(default_factory=lambda: secrets.token_hex(16))
 
@@ -46,6 +54,10 @@ class Brief:
             object.__setattr__(self, "between_sd", checks.real("between_sd", self.between_sd, 0.0, 1.0) + 0.0)
         elif self.weights != WEIGHTS[0]:
             raise InvalidInput("between_sd", "learn", "a number from 0 to 1 with weights by precision")
+        object.__setattr__(self, "levels", _levels(self.levels))
+        checks.one_of("scale", self.scale, SCALES)
+        if self.scale == "log" and not self.low > 0:
+            raise InvalidInput("scale", self.scale, f"linear where values may be as low as {self.low:g}")
         if not isinstance(self.sizes, Sizes):
             raise InvalidInput("sizes", self.sizes, "a dame.Sizes, such as dame.Sizes.parse('poisson:5')")
 
@@ -77,3 +89,12 @@ class Brief:
     def users_vary(self) -> bool:
         """Whether every user must count alike, since users' own means vary."""
         return self.weights == WEIGHTS[0] and self.between_sd != 0.0
+
+
+def _levels(levels: object) -> tuple[float, ...]:
+    if not isinstance(levels, (tuple, list)) or len(levels) > MOST_LEVELS:
+        raise InvalidInput("levels", levels, f"a list of at most {MOST_LEVELS} numbers between 0 and 1")
+    given = tuple(checks.real("level", level, 0.001, 0.999) for level in levels)
+    if any(left >= right for left, right in pairwise(given)):
+        raise InvalidInput("levels", levels, "different numbers, the smaller ones first")
+    return given

@@ -10,7 +10,7 @@ from dame.device.channels import CHANNELS
 from dame.device.lenses import LENSES
 from dame.device.statistics import STATISTICS
 from dame.errors import InvalidInput
-from dame.planning.brief import MOST_USERS, Brief
+from dame.planning.brief import MOST_USERS, SCALES, Brief
 from dame.planning.machines import Forecast, MachinePlan
 from dame.planning.rounds import Round
 from dame.sizes import Sizes
@@ -20,6 +20,7 @@ LEARN = "learn"
 _FORECAST = frozenset(field.name for field in dataclasses.fields(Forecast))
 _BRIEF = frozenset({"name", "users", "statistic", "sizes", "weights", "between_sd"})
 _REQUIRED = frozenset({"protocol", "protocol_version", "rounds", "notes"}) | _BRIEF | _FORECAST
+_PEOPLE = frozenset({"levels", "scale"})
 _ROUND = frozenset({"name", "share", "lens", "channel", "error_after"})
 
 
@@ -33,6 +34,8 @@ def machine_to_json(machine: MachinePlan) -> dict[str, object]:
         "sizes": brief.sizes.spec,
         "weights": brief.weights,
         "between_sd": LEARN if brief.between_sd is None else brief.between_sd,
+        **({"levels": list(brief.levels)} if brief.levels else {}),
+        **({"scale": brief.scale} if brief.scale != SCALES[0] else {}),
         **method_to_json(machine),
     }
 
@@ -51,7 +54,7 @@ def method_to_json(machine: MachinePlan) -> dict[str, object]:
 
 def machine_from_json(document: object, detail_names: frozenset[str], study: str, alpha: float) -> MachinePlan:
     """The plan that a JSON object describes; a protocol's own figures may have the names given."""
-    fields = checks.keys("machine", document, _REQUIRED, detail_names)
+    fields = checks.keys("machine", document, _REQUIRED, detail_names | _PEOPLE)
     return MachinePlan(
         protocol=checks.text("protocol", fields["protocol"], 32),
         protocol_version=checks.whole("protocol_version", fields["protocol_version"], 1, 10**6),
@@ -75,6 +78,8 @@ def _brief(fields: Mapping[str, object], study: str, alpha: float) -> Brief:
         statistic=STATISTICS.from_json(fields["statistic"]),
         weights=checks.text("weights", fields["weights"], 32),
         between_sd=None if spread == LEARN else checks.real("between_sd", spread, 0.0, 1.0),
+        levels=tuple(checks.items("levels", fields.get("levels", []))),  # type: ignore[arg-type]  # the brief checks
+        scale=checks.text("scale", fields.get("scale", SCALES[0]), 16),
         target=checks.text("name", fields["name"], 64),
         study=study,
     )

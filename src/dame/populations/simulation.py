@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dame import checks
 from dame.device.lenses import Lens, Windows
 from dame.device.questions import Question
+from dame.device.stripes import Stripes
 from dame.estimates import Outcome, to_units
 from dame.planning.machines import MachinePlan
 from dame.planning.rounds import mean_weight
@@ -43,27 +44,40 @@ def seed_of(seed: int | None) -> int | None:
 
 def draw_tally(question: Question, people: Iterable[Chunk], rng: Generator) -> Tally:
     """The tally of some people's reports, drawn from exactly the distribution that devices' reports would give it."""
-    channel, tally = question.channel, Tally.zero(question)
-    form = CHANNEL_FORMS.of(channel)
+    channel, form, count = question.channel, CHANNEL_FORMS.of(question.channel), question.lens.window_count
+    reports = [0] * count
+    sums = [[0] * len(channel.entry_limits) for _ in range(count)]
     for chunk in people:
-        for window, part in _in_windows(question.lens.window_count, chunk, rng):
+        for window, part in _in_windows(count, chunk, rng):
             readings = read(question.lens, part.sizes, part.means, window)
-            sums = form.simulated_sums(channel, readings, part.chances, part.users, rng)
-            tally = tally.plus(window, part.users, tuple(map(int, sums)))
-    return tally
+            drawn = form.simulated_sums(channel, readings, part.chances, part.users, rng)
+            reports[window] += part.users
+            sums[window] = [before + int(more) for before, more in zip(sums[window], drawn, strict=True)]
+    return Tally.of(question, zip(reports, sums, strict=True))
 
 
 def _in_windows(count: int, chunk: Chunk, rng: Generator) -> Iterator[tuple[int, Chunk]]:
     """The users in each window; all of them in the only one where there is no other."""
     if count == 1:
         yield 0, chunk
-    elif chunk.chances is None:
+        return
+    if chunk.chances is not None and count * len(chunk.means) > chunk.users:
+        chunk = _drawn(chunk, rng)  # cheaper than looking at the whole distribution in every window
+    if chunk.chances is None:
         windows = rng.integers(count, size=len(chunk.sizes))
         for window in range(count):
             yield window, Chunk(chunk.sizes[windows == window], chunk.means[windows == window])
     else:
         for window, users in enumerate(rng.multinomial(chunk.users, np.full(count, 1 / count))):
             yield window, chunk._replace(drawn=int(users))
+
+
+def _drawn(chunk: Chunk, rng: Generator) -> Chunk:
+    """As many users as a chunk stands for, drawn from the distribution that it holds."""
+    assert chunk.chances is not None
+    below = np.cumsum(chunk.chances)
+    which = np.searchsorted(below, rng.random(chunk.drawn) * below[-1], side="right")
+    return Chunk(chunk.sizes[which], chunk.means[which])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +117,29 @@ def simulate(
     for index, child in enumerate(np.random.SeedSequence(seed_of(seed)).spawn(repetitions)):
         outcome = simulate_once(plan, population, np.random.default_rng(child))
         rows[index] = (outcome.estimate.value, *outcome.estimate.interval)
-        failures += missed(outcome.tallies[-1].question.lens, plan.brief.sizes, population.truth)
+        failures += wrong_window(plan, outcome, population.truth)
         progress(index + 1)
     return summarised(rows, truth, plan.forecast.limit_mse, failures, time.perf_counter() - started)
+
+
+def wrong_window(plan: MachinePlan, outcome: Outcome, theta: float) -> bool:
+    """Whether a study looked in a wrong window or took a wrong stripe; θ is given on the inner scale."""
+    low, high = plan.brief.low, plan.brief.high
+    found = 2 * (outcome.estimate.value - low) / (high - low) - 1
+    lens = outcome.tallies[-1].question.lens
+    return missed(lens, plan.brief.sizes, theta) or mistaken(lens, found - theta)
+
+
+@singledispatch
+def mistaken(lens: Lens, error: float) -> bool:
+    """Whether an error on the inner scale is one of a stripe: never, where there are none."""
+    del lens, error
+    return False
+
+
+@mistaken.register
+def _mistaken_stripe(lens: Stripes, error: float) -> bool:
+    return abs(error) > min(level.wavelength for level in lens.levels) / 2
 
 
 @singledispatch
@@ -117,6 +151,8 @@ def missed(lens: Lens, sizes: Sizes, theta: float) -> bool:
 
 @missed.register
 def _missed_windows(lens: Windows, sizes: Sizes, theta: float) -> bool:
+    if lens.thin:  # thresholds hold everybody, on one side or the other
+        return False
     weight = mean_weight(lens, sizes)
     low = min(window.centre + window.left / weight for window in lens.windows)
     high = max(window.centre + window.right / weight for window in lens.windows)

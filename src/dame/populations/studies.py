@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
@@ -12,13 +13,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dame import checks
-from dame.device.statistics import Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Statistic, Value
 from dame.errors import InvalidInput, Mismatch
 from dame.estimates import to_units
 from dame.planning.machines import MachinePlan
 from dame.populations.distributions import RecordDistribution, TwoPoint
 from dame.populations.population import Population, Reporting
-from dame.populations.simulation import Simulation, missed, seed_of, simulate_once, summarised
+from dame.populations.simulation import Simulation, seed_of, simulate_once, summarised, wrong_window
 from dame.populations.simulation import simulate as simulate_machine
 from dame.sizes import Sizes
 from dame.studies.plans import Plan, TargetPlan
@@ -26,6 +27,8 @@ from dame.studies.results import Result
 from dame.studies.running import result_of_outcomes
 
 Progress = Callable[[int], None]
+_MANY = 200_000
+"""People by whom true quantiles are judged: the error of their shares is a thousandth."""
 
 
 def run(plan: Plan, population: Population, seed: int | None = None) -> Result:
@@ -81,7 +84,7 @@ def _once(
     each = list(zip(planned.machines, populations, counts, strict=True))
     outcomes = [simulate_once(machine, people, rng, users) for machine, people, users in each]
     wrong = any(
-        missed(outcome.tallies[-1].question.lens, machine.brief.sizes, people.truth)
+        wrong_window(machine, outcome, people.truth)
         for outcome, (machine, people, _) in zip(outcomes, each, strict=True)
     )
     estimate = planned.target.read([outcome.estimate for outcome in outcomes])
@@ -91,14 +94,34 @@ def _once(
 def _summary(
     planned: TargetPlan, populations: list[Population], rows: NDArray[np.float64], failures: int, seconds: float
 ) -> Simulation:
-    share = planned.target.present
     pairs = zip(planned.machines, populations, strict=True)
-    # Among people who have the column: the others count as 0 on the inner scale, and are as many as expected.
-    truths = [to_units(people.truth / share, *machine.brief.statistic.range) for machine, people in pairs]
-    means = len(planned.machines) - (share < 1)
+    known = _Simulated({machine.brief.statistic: people for machine, people in pairs}, planned.target.present)
     felt = zip(planned.target.sensitivities, planned.machines, strict=True)
     limit = math.fsum(each**2 * machine.forecast.limit_mse for each, machine in felt)
-    return summarised(rows, planned.target.true_value(truths[:means]), limit, failures, seconds)
+    return summarised(rows, planned.target.truth(known), limit, failures, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Simulated:
+    """What is known of simulated people: by statistic, and how many of them have the column."""
+
+    populations: Mapping[Statistic, Population]
+    present: float
+
+    def mean(self, statistic: Statistic) -> float:
+        # Among people who have the column: the others count as 0 on the inner scale, and are as many as expected.
+        return to_units(self.populations[statistic].truth / self.present, *statistic.range)
+
+    def quantile(self, statistic: Statistic, at: float) -> float:
+        """The quantile of many people, drawn the same each time."""
+        ((*chunks,),) = self.populations[statistic].groups(_MANY, (1.0,), np.random.default_rng(1))
+        means = np.concatenate([chunk.means for chunk in chunks])
+        weights = np.concatenate(
+            [np.ones(len(each.means)) if each.chances is None else each.chances for each in chunks]
+        )
+        order = np.argsort(means)
+        below = np.cumsum(weights[order])
+        return to_units(float(means[order][np.searchsorted(below, at * below[-1])]), *statistic.range)
 
 
 def _population(planned: TargetPlan, machine: MachinePlan, data: Mapping[str, RecordDistribution]) -> Population:
@@ -119,6 +142,12 @@ def population_of(statistic: Statistic, records: RecordDistribution, sizes: Size
 def _values(statistic: Value, records: RecordDistribution, sizes: Sizes, present: float) -> Population:
     del statistic
     return Population.synthetic(sizes, records, present)
+
+
+@population_of.register
+def _draws(statistic: Drawn, records: RecordDistribution, sizes: Sizes, present: float) -> Population:
+    del statistic, sizes
+    return Population.synthetic(Sizes.constant(1), records, present)
 
 
 @population_of.register

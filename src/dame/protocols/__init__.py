@@ -33,7 +33,7 @@ def plan_mean(
     **choices: float,
 ) -> MachinePlan:
     """The plan of a machine for the mean of values within the bounds: `dame.plan` without a study around it."""
-    identity = {} if study is None else {"study": study}
+    identity: dict[str, Any] = {} if study is None else {"study": study}
     brief = Brief(
         users=users,
         alpha=alpha,

@@ -42,6 +42,9 @@ class Protocol(ABC):
     shapes: ClassVar[frozenset[tuple[str, ...]]]
     """The shapes (lens and channel) that the rounds of a study may have, one after the other."""
 
+    costly: ClassVar[bool] = False
+    """Whether a plan takes a noticeable time: then others are not compared with it unless asked for."""
+
     elected: ClassVar[int] = 1
     """How many neighbouring bins a vote elects together."""
 
@@ -82,6 +85,11 @@ class Protocol(ABC):
         del plan
         return False
 
+    def known_shift(self, plan: MachinePlan, share: float) -> float | None:
+        """The largest shift by a share of malicious users, in units of the predicted error, where it is known."""
+        del plan, share
+        return None
+
     def interval_factor(self, plan: MachinePlan) -> float:
         """How much wider intervals are than those of a normal estimate with the predicted error: for power."""
         del plan
@@ -99,8 +107,13 @@ class Protocol(ABC):
         users = [tally.reports for tally in history]
         if not all(users):
             silent = plan.rounds[users.index(0)].name
-            return know_nothing(users, f"no reports in round '{silent}': nothing was learnt")
+            return self.nothing(plan, users, f"no reports in round '{silent}': nothing was learnt")
         return self.estimate(plan, history)
+
+    def nothing(self, plan: MachinePlan, users: Sequence[int], note: str) -> Estimate:
+        """The estimate when nothing was learnt."""
+        del plan
+        return know_nothing(users, note)
 
     def _check_history(self, plan: MachinePlan, history: Sequence[Tally]) -> None:
         """Refuses tallies of another study, and of rounds in another order than the plan's."""
@@ -116,15 +129,22 @@ class Protocol(ABC):
             raise Mismatch(f"the questions of these tallies ({', '.join(shapes)}) are not those of {self.name}")
 
 
-def forecast(brief: Brief, inner_mse: float, failure_probability: float = 0.0) -> Forecast:
-    """The forecast in the study's units, from a predicted mean squared error on the inner scale."""
+def forecast(
+    brief: Brief, inner_mse: float, failure_probability: float = 0.0, inner_failure_mse: float = 4.0
+) -> Forecast:
+    """The forecast in the study's units, from a predicted mean squared error on the inner scale.
+
+    That of a failure is of the whole range, unless something better is known.
+    """
     squared_unit = brief.half_range**2
     n_alpha2 = brief.users * brief.alpha**2
     rmse = min(inner_mse, 1.0) ** 0.5 * brief.half_range
     # θ and its estimate both lie in [-1, 1], so an estimate that ignores everything has an error of at most 1.
     return Forecast(
         predicted_rmse=rmse,
-        predicted_rmse_with_failures=math.hypot(rmse, math.sqrt(failure_probability) * 2 * brief.half_range),
+        predicted_rmse_with_failures=math.hypot(
+            rmse, math.sqrt(failure_probability * inner_failure_mse) * brief.half_range
+        ),
         failure_probability=failure_probability,
         limit_mse=limit(brief.users, brief.alpha, brief.sizes) * squared_unit,
         lower_bound=lower_bound(brief.sizes, n_alpha2, PAPER)[0] * squared_unit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Annotated, Any, ParamSpec
@@ -10,15 +10,16 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel
-from sqlalchemy import text
 
 import dame
 from dame.device.questions import question_id
 from dame.device.reports import report_bytes
-from dame.service import auth, models
+from dame.service import models
+from dame.service.admission import Caller, administrator_check, keyed, metrics_check, operator_check
 from dame.service.database import Database
+from dame.service.description import OCTETS, refusals
 from dame.service.documents import (
     asked_document,
     listed_document,
@@ -27,19 +28,21 @@ from dame.service.documents import (
     status_document,
     tally_document,
 )
+from dame.service.expected_rounds import with_rounds
 from dame.service.logs import Log
 from dame.service.metrics import TYPE, Metrics
-from dame.service.problems import MEDIA_TYPE, STATUS, Problem
+from dame.service.readiness import Readiness
+from dame.service.retention import Retention
 from dame.service.rounds import Rounds
 from dame.service.schedule import Schedule, seconds
 from dame.service.settings import Settings
 from dame.service.shifts import Shifts
 from dame.service.stored import StoredStudy
-from dame.service.studies import LONGEST_GROUP, Studies
+from dame.service.studies import Safeguards, Studies
+from dame.service.study_limits import LONGEST_GROUP
 from dame.studies.plans import MOST_SLOTS
 
 P = ParamSpec("P")
-OCTETS = "application/octet-stream"
 OURS = ("unknown-study", "forbidden")
 """How every call for an administrator may be refused."""
 
@@ -52,25 +55,14 @@ class Services:
     database: Database
     studies: Studies
     rounds: Rounds
+    retention: Retention
     shifts: Shifts
     metrics: Metrics
     log: Log
 
 
-def refusals(*reasons: str) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of some refusals, and of those that any request may meet."""
-    listed = {STATUS[reason]: reason for reason in (*reasons, "invalid", "rate-limited", "unavailable")}
-    return {
-        status: {
-            "description": f"Refused, such as: {reason}",
-            "content": {MEDIA_TYPE: {"schema": _reference(models.ProblemDocument)}},
-        }
-        for status, reason in listed.items()
-    }
-
-
 def answering(
-    method: Callable[..., Any], path: str, *reasons: str, status: int = 200
+    method: Callable[..., Any], path: str, *reasons: str, status: int = 200, **more: Any
 ) -> Callable[[Callable[P, BaseModel]], Callable[P, Response]]:
     """Makes a function a route. The model that it returns is what is sent, and what is described.
 
@@ -85,14 +77,14 @@ def answering(
             body = function(*given, **named).model_dump_json(exclude_unset=True)
             return Response(body, status, media_type="application/json")
 
-        method(path, status_code=status, responses=refusals(*reasons))(answer)
+        method(path, status_code=status, responses=refusals(*reasons), **more)(answer)
         return answer
 
     return routed
 
 
-_key = HTTPBearer(auto_error=False, scheme_name="key", description="The administrator's key of a study.")
-Key = Annotated[HTTPAuthorizationCredentials | None, Depends(_key)]
+KEY = Depends(HTTPBearer(auto_error=False, scheme_name="key", description="An administrator's key of a study."))
+"""Describes what routes ask for; they have looked at it before (`admission`)."""
 Name = Annotated[str, Path(min_length=1, max_length=128)]
 Index = Annotated[int, Path(ge=0, lt=MOST_SLOTS)]
 """The place of a round in the plan's list of slots."""
@@ -100,24 +92,25 @@ GroupName = Annotated[str | None, Query(min_length=1, max_length=LONGEST_GROUP)]
 """Whose reports are asked for; everybody's if absent."""
 
 
-def secret_of(key: HTTPAuthorizationCredentials | None) -> str:
-    """The secret that came with a request; empty when there was none."""
-    return "" if key is None else key.credentials
-
-
 def public_router(services: Services) -> APIRouter:
     """What everybody may ask."""
     router = APIRouter()
 
-    @answering(router.get, "/health")
-    def health() -> models.HealthDocument:
-        with services.database.reading() as connection:
-            connection.execute(text("SELECT 1"))
+    readiness = Readiness(services.database)
+
+    @answering(router.get, "/health/live")
+    def live() -> models.LiveDocument:
+        return models.LiveDocument(status="ok", version=dame.__version__)
+
+    @answering(router.get, "/health/ready")
+    def ready() -> models.HealthDocument:
+        readiness.check()
         return models.HealthDocument(status="ok", database=services.database.dialect, version=dame.__version__)
 
-    @router.get("/metrics", response_class=PlainTextResponse, responses=refusals())
-    async def metrics() -> Response:
-        return Response(services.metrics.text(), media_type=TYPE)
+    @answering(router.get, "/health")
+    def health() -> models.HealthDocument:
+        readiness.check()
+        return models.HealthDocument(status="ok", database=services.database.dialect, version=dame.__version__)
 
     @answering(router.get, "/api/v1/studies")
     def studies() -> models.ListedDocument:
@@ -134,20 +127,27 @@ def public_router(services: Services) -> APIRouter:
     return router
 
 
-def administrator_router(services: Services) -> APIRouter:
-    """What administrators may do. The key comes in a header that no browser sends by itself: nothing to forge."""
-    router = APIRouter(prefix="/api/v1/studies")
-    _add_study_routes(router, services)
-    _add_round_routes(router, services)
+def metrics_router(services: Services) -> APIRouter:
+    """What whoever watches the server may ask."""
+    router = APIRouter(route_class=keyed(metrics_check(services.settings)), dependencies=[KEY])
+
+    @router.get("/metrics", response_class=PlainTextResponse, responses=refusals("forbidden"))
+    async def metrics() -> Response:
+        return Response(services.metrics.text(), media_type=TYPE)
+
     return router
 
 
-def _add_study_routes(router: APIRouter, services: Services) -> None:
-    @answering(router.post, "", "forbidden", "conflict", status=201)
-    def create(wanted: models.NewStudy, key: Key) -> models.CreatedDocument:
-        _check_operator(services.settings, key)
+def operator_router(services: Services) -> APIRouter:
+    """What whoever runs the server may do."""
+    router = APIRouter(route_class=keyed(operator_check(services.settings)), dependencies=[KEY])
+
+    @answering(router.post, "/api/v1/studies", "forbidden", "conflict", status=201)
+    def create(wanted: models.NewStudy) -> models.CreatedDocument:
         schedule = Schedule(counts=wanted.close_at_count, deadlines=_deadlines(wanted.deadlines))
-        created = services.studies.create(wanted.plan, wanted.title, schedule)
+        about = None if wanted.about is None else wanted.about.model_dump()
+        safeguards = Safeguards(minimum_reports=wanted.minimum_reports, keep_reports_days=wanted.keep_reports_days)
+        created = services.studies.create(wanted.plan, wanted.title, schedule, wanted.administrator, safeguards, about)
         services.log.event("study-created", study=created.study.study)
         services.shifts.wake()
         return models.CreatedDocument(
@@ -157,51 +157,63 @@ def _add_study_routes(router: APIRouter, services: Services) -> None:
             plan_id=created.study.plan_id,
         )
 
-    @answering(router.post, "/{study}/invitations", *OURS)
-    def invite(study: Name, wanted: models.Invite, key: Key, request: Request) -> models.InvitationsDocument:
-        found = services.studies.administered(study, secret_of(key))
-        tokens = services.studies.invite(found, wanted.count, wanted.group)
+    return router
+
+
+def administrator_router(services: Services) -> APIRouter:
+    """What administrators may do. The key comes in a header that no browser sends by itself: nothing to forge."""
+    asked = keyed(administrator_check(services.studies))
+    router = APIRouter(prefix="/api/v1/studies", route_class=asked, dependencies=[KEY])
+    _add_study_routes(router, services)
+    _add_round_routes(router, services)
+    return router
+
+
+def _add_study_routes(router: APIRouter, services: Services) -> None:
+    @answering(router.post, "/{study}/invitations", *OURS, "over")
+    def invite(study: Name, wanted: models.Invite, caller: Caller, request: Request) -> models.InvitationsDocument:
+        found = caller.study
+        until = None if wanted.expires is None else seconds(wanted.expires)
+        tokens = services.studies.invite(found, wanted.count, wanted.group, caller.who, until)
         services.log.event("invited", study=found.study, count=len(tokens))
         base = (services.settings.public_url or str(request.base_url)).rstrip("/")
         address = partial(link, base, found, group=wanted.group)
-        listed = [models.InvitationDocument(token=token, link=address(token)) for token in tokens]
+        listed = with_rounds(services.database, found, [(token, address(token)) for token in tokens])
         return models.InvitationsDocument(
-            study=found.study, key=found.public_key, group=wanted.group, invitations=listed
+            study=found.study, key=found.public_key, group=wanted.group, invitations=list(listed)
         )
 
     @answering(router.get, "/{study}/status", *OURS)
-    def status(study: Name, key: Key) -> models.StatusDocument:
-        return status_document(services.database, services.studies.administered(study, secret_of(key)))
+    def status(study: Name, caller: Caller) -> models.StatusDocument:
+        return status_document(services.database, caller.study)
 
     @answering(router.get, "/{study}/result", *OURS, "not-finished")
-    def result(study: Name, key: Key) -> models.ResultDocument:
-        return result_document(services.studies.administered(study, secret_of(key)))
+    def result(study: Name, caller: Caller) -> models.ResultDocument:
+        return result_document(caller.study)
 
 
 def _add_round_routes(router: APIRouter, services: Services) -> None:
-    @answering(router.post, "/{study}/rounds/{slot}/close", *OURS, "too-early")
-    def close(study: Name, slot: Index, key: Key) -> models.StatusDocument:
-        found = services.studies.administered(study, secret_of(key))
-        services.rounds.close(found, slot)
+    @answering(router.post, "/{study}/rounds/{slot}/close", *OURS, "too-few", "over")
+    def close(study: Name, slot: Index, caller: Caller, wanted: models.Closing | None = None) -> models.StatusDocument:
+        found = caller.study
+        services.rounds.close(found, slot, caller.who, anyway=wanted is not None and wanted.anyway)
         services.log.event("round-closed", study=found.study, round=slot)
         return status_document(services.database, services.studies.get(found.study))
 
     @answering(router.get, "/{study}/rounds/{slot}/tally", *OURS, "not-finished")
-    def tally(study: Name, slot: Index, key: Key) -> models.TallyDocument:
-        found = services.studies.administered(study, secret_of(key))
-        return tally_document(services.rounds.tally(found, slot))
+    def tally(study: Name, slot: Index, caller: Caller) -> models.TallyDocument:
+        return tally_document(services.rounds.tally(caller.study, slot))
 
     @router.get(
         "/{study}/rounds/{slot}/reports",
         response_class=StreamingResponse,
         responses={
             200: {"description": "The reports, one after the other, in random order", "content": {OCTETS: {}}},
-            **refusals(*OURS, "not-finished"),
+            **refusals(*OURS, "not-finished", "purged"),
         },
     )
-    def reports(study: Name, slot: Index, key: Key, group: GroupName = None) -> Response:
-        found = services.studies.administered(study, secret_of(key))
-        question, parts = services.rounds.exported(found, slot, group)
+    def reports(study: Name, slot: Index, caller: Caller, group: GroupName = None) -> Response:
+        question, parts = services.rounds.exported(caller.study, slot, group)
         headers = {"X-Dame-Question": question_id(question), "X-Dame-Report-Bytes": str(report_bytes(question))}
         return StreamingResponse(parts, media_type=OCTETS, headers=headers)
 
@@ -209,72 +221,13 @@ def _add_round_routes(router: APIRouter, services: Services) -> None:
 def link(base: str, study: StoredStudy, token: str, group: str | None = None) -> str:
     """The address that a participant opens. All that is private stands behind #, which browsers do not send.
 
-    Her group is in it, so that her device can tell her without asking anybody.
+    It says which plan she is invited to, and with which α: her device refuses anything else. Her group is in it, so
+    that her device can tell her without asking anybody.
     """
     whose = "" if group is None else f"&group={quote(group, safe='')}"
-    return f"{base}/join#study={quote(study.study, safe='')}&token={token}&key={study.public_key}{whose}"
-
-
-def _check_operator(settings: Settings, key: HTTPAuthorizationCredentials | None) -> None:
-    if settings.operator_key is not None and not auth.matches(secret_of(key), auth.digest(settings.operator_key)):
-        raise Problem("forbidden", "creating a study needs the operator key of this server")
+    said = f"study={quote(study.study, safe='')}&token={token}&key={study.public_key}"
+    return f"{base}/join#{said}&plan={study.plan_id}&alpha={study.plan.alpha!r}{whose}"
 
 
 def _deadlines(moments: Sequence[str | None] | None) -> list[float | None] | None:
     return None if moments is None else [None if moment is None else seconds(moment) for moment in moments]
-
-
-def upload_paths() -> Mapping[str, Any]:
-    """The OpenAPI description of the ways in for reports."""
-    study = {
-        "name": "study",
-        "in": "path",
-        "required": True,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
-    }
-    reasons = refusals("unknown-token", "unknown-study", "conflict", "too-late", "oversized", "malformed")
-    single = {
-        "summary": "Upload a report",
-        "operationId": "upload",
-        "security": [{"token": []}],
-        "parameters": [study],
-        "requestBody": {"required": True, "content": {OCTETS: {"schema": {"type": "string", "format": "binary"}}}},
-        "responses": {
-            "200": _json(models.AcceptedDocument),
-            **{str(status): answer for status, answer in reasons.items()},
-        },
-    }
-    entry = {
-        "type": "object",
-        "required": ["token", "report"],
-        "properties": {"token": {"type": "string"}, "report": {"type": "string"}},
-        "additionalProperties": False,
-    }
-    listed = {"type": "array", "maxItems": 1000, "items": entry}
-    body = {"type": "object", "required": ["reports"], "properties": {"reports": listed}, "additionalProperties": False}
-    batch = {
-        "summary": "Upload many reports, each with its own token",
-        "operationId": "upload_batch",
-        "parameters": [study],
-        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
-        "responses": {
-            "200": _json(models.VerdictsDocument),
-            **{str(status): answer for status, answer in refusals("unknown-study", "oversized").items()},
-        },
-    }
-    base = "/api/v1/studies/{study}/reports"
-    return {base: {"post": single}, f"{base}/batch": {"post": batch}}
-
-
-def upload_schemas() -> Mapping[str, Any]:
-    """The OpenAPI description of answers that no function of a route returns: to uploads, and refusals."""
-    told = (models.AcceptedDocument, models.VerdictsDocument, models.ProblemDocument)
-    return {model.__name__: model.model_json_schema() for model in told}
-
-
-def _json(model: type[BaseModel]) -> dict[str, Any]:
-    return {"description": "Accepted", "content": {"application/json": {"schema": _reference(model)}}}
-
-
-def _reference(model: type[BaseModel]) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{model.__name__}"}

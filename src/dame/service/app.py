@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 import dame
 from dame.errors import DameError
-from dame.service import api
+from dame.service import api, description
 from dame.service.answers import problem_of, problem_response
 from dame.service.database import Database
 from dame.service.group_commit import GroupCommit
@@ -24,13 +24,19 @@ from dame.service.guard import Guard
 from dame.service.ingest import routes
 from dame.service.logs import Log
 from dame.service.metrics import Metrics
-from dame.service.pages import page_routes
+from dame.service.pages import folder, page_routes
+from dame.service.participants import participant_router, reminder_router
 from dame.service.problems import Problem
+from dame.service.public_log import add_pages
+from dame.service.retention import Retention
+from dame.service.retention_api import operator_acts_router, retention_router
 from dame.service.rounds import Rounds
 from dame.service.settings import Settings
 from dame.service.shifts import Shifts
 from dame.service.studies import Clock, Studies
+from dame.service.telemetry import Telemetry
 from dame.service.uploads import Uploads
+from dame.service.vault import Vault
 
 TICK_SECONDS = 1.0
 """How often the clock is compared with deadlines."""
@@ -39,25 +45,31 @@ _OTHER = {404: "unknown-page", 405: "wrong-method", 413: "oversized"}
 
 def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.time) -> FastAPI:
     """The whole service on one database, which is opened and brought up to date here."""
-    log, metrics, database = log or Log(), Metrics(), Database(settings.database)
+    log, metrics = log or Log(), Metrics()
+    database = Database(settings.database, vault=Vault.of_text(settings.storage_key))
     studies = Studies(database, clock)
+    sealed = _seal_keys(database, studies)
+    add_pages(database, folder(), dame.__version__, clock())
     rounds = Rounds(database, studies, clock, log)
+    retention = Retention(database, clock)
     shifts = Shifts(database, log)
     services = api.Services(
         settings=settings,
         database=database,
         studies=studies,
         rounds=rounds,
+        retention=retention,
         shifts=shifts,
         metrics=metrics,
         log=log,
     )
-    ticker = Ticker(rounds, log)
-    commits = GroupCommit(Uploads(database, log).accept, metrics, ticker.wake)
+    ticker = Ticker(rounds, retention, log)
+    commits = GroupCommit(Uploads(database, log, clock).accept, metrics, ticker.wake)
+    telemetry = None if settings.otlp_endpoint is None else Telemetry(metrics, settings.otlp_endpoint)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        log.event("started", database=database.dialect, version=dame.__version__)
+        log.event("started", database=database.dialect, version=dame.__version__, keys_sealed=sealed)
         ticking = asyncio.create_task(ticker.run())
         shifts.start()
         try:
@@ -68,6 +80,8 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
             with suppress(asyncio.CancelledError):
                 await ticking
             commits.close()
+            if telemetry is not None:
+                await asyncio.to_thread(telemetry.close)
             database.close()
             log.event("stopped")
 
@@ -80,9 +94,15 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.router.routes[:0] = routes(commits)
+    app.router.routes[:0] = routes(commits, studies)
     app.include_router(api.public_router(services))
+    app.include_router(api.metrics_router(services))
+    app.include_router(api.operator_router(services))
     app.include_router(api.administrator_router(services))
+    app.include_router(participant_router(services))
+    app.include_router(reminder_router(services))
+    app.include_router(retention_router(services))
+    app.include_router(operator_acts_router(services))
     app.router.routes.extend(page_routes())
     app.add_middleware(Guard, settings=settings, metrics=metrics, log=log)
     _tell_problems(app)
@@ -91,11 +111,21 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     return app
 
 
-class Ticker:
-    """Closes rounds that are due: every second, and whenever a round has become full."""
+def _seal_keys(database: Database, studies: Studies) -> int:
+    """How many signing keys were sealed anew; a database that cannot be opened with these keys is left alone."""
+    try:
+        return studies.seal_keys()
+    except BaseException:
+        database.close()
+        raise
 
-    def __init__(self, rounds: Rounds, log: Log) -> None:
+
+class Ticker:
+    """Closes rounds that are due: every second, and whenever a round has become full; and purges reports that are."""
+
+    def __init__(self, rounds: Rounds, retention: Retention, log: Log) -> None:
         self._rounds = rounds
+        self._retention = retention
         self._log = log
         self._woken = asyncio.Event()
 
@@ -110,6 +140,8 @@ class Ticker:
                 closed = await asyncio.to_thread(self._rounds.close_due)
                 for study, index in closed:
                     self._log.event("round-closed", study=study, round=index, automatic=True)
+                for study, slots in await asyncio.to_thread(self._retention.purge_due):
+                    self._log.event("reports-purged", study=study, rounds=slots, automatic=True)
             except Exception as error:  # the database may be back in a second
                 self._log.failure("closing-failed", error)
             with suppress(TimeoutError):
@@ -144,9 +176,9 @@ def _describe_uploads(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             document = described()
-            document["paths"].update(api.upload_paths())
+            document["paths"].update(description.upload_paths())
             parts = document["components"]
-            parts["schemas"].update(api.upload_schemas())
+            parts["schemas"].update(description.upload_schemas())
             parts["securitySchemes"]["token"] = {"type": "http", "scheme": "bearer"}
             app.openapi_schema = document
         return app.openapi_schema

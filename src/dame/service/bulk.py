@@ -8,14 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
 HASH_BYTES = 32
+_STUDIES = 0xDA3E
+"""The first number of PostgreSQL's advisory locks on studies; the second is that of the study."""
 
-Found = tuple[bytes, int, int, bytes | None]
-"""A token's hash, its participant, the participant's round, and her report if she has sent one."""
+
+class Found(NamedTuple):
+    """A token that was given out: its participant, her round, until when it is good, and her report if there is one.
+
+    After the round is closed nobody knows which report is hers: then it is `FORGOTTEN`.
+    """
+
+    token_hash: bytes
+    participant: int
+    round_id: int
+    until: float | None
+    report: bytes | None
+
+
+FORGOTTEN = b""
 
 
 def run(connection: Connection, query: str, values: Sequence[object] = ()) -> Any:
@@ -36,6 +51,14 @@ class BulkStatements(Protocol):
     lock: str
     mark: str
     """What stands for a value in a statement."""
+    shards: int
+    """How many rows a counter is spread over."""
+
+    def admit(self, connection: Connection, study_ids: Sequence[int]) -> None:
+        """Keeps the rounds of some studies as they are until the transaction ends; many may do so at once."""
+
+    def bar(self, connection: Connection, study_id: int) -> None:
+        """Waits for all who keep the rounds of a study as they are, and lets nobody else until the transaction ends."""
 
     def cursor(self, connection: Connection) -> Any:
         """A cursor that brings many rows in parts, as bytes."""
@@ -43,13 +66,21 @@ class BulkStatements(Protocol):
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
 
-    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> None:
-        """Stores reports of one round, all of one length."""
+    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> int:
+        """How many reports were stored, of one round and of one length: not those whose participant has one."""
 
     def add_participants(
-        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None
+        self,
+        connection: Connection,
+        round_id: int,
+        hashes: Sequence[bytes],
+        group_id: int | None,
+        until: float | None,
     ) -> None:
-        """Stores participants of a round and a group."""
+        """Stores participants of a round and a group, whose tokens are good until some time."""
+
+    def unlinked(self) -> str:
+        """A random negative number, a new one for each row: what stands for a participant whose report is unlinked."""
 
 
 class SqliteStatements:
@@ -57,6 +88,13 @@ class SqliteStatements:
 
     lock = ""
     mark = "?"
+    shards = 1  # there is one writer at a time
+
+    def admit(self, connection: Connection, study_ids: Sequence[int]) -> None:
+        """Nothing to do: there is one writer at a time."""
+
+    def bar(self, connection: Connection, study_id: int) -> None:
+        """Nothing to do: there is one writer at a time."""
 
     def cursor(self, connection: Connection) -> Any:
         """A cursor that brings many rows in parts, as bytes."""
@@ -65,38 +103,52 @@ class SqliteStatements:
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
         query = (
-            "SELECT group_concat(hex(p.token_hash) || ' ' || p.id || ' ' || p.round_id || ' ' || hex(r.report), ';'),"
-            " group_concat(CASE WHEN r.report IS NULL THEN"
-            " hex(p.token_hash) || ' ' || p.id || ' ' || p.round_id || ' ' END, ';')"
+            "SELECT group_concat(hex(p.token_hash) || ' ' || p.id || ' ' || p.round_id || ' ' || coalesce(p.until, '')"
+            " || ' ' || CASE WHEN r.report IS NOT NULL THEN hex(r.report) WHEN p.answered THEN '-' ELSE '' END, ';')"
             " FROM json_each(?) e CROSS JOIN participants p ON p.token_hash = substr(?, 1 + 32 * e.key, 32)"
             " LEFT JOIN reports r ON r.round_id = p.round_id AND r.participant_id = p.id"
         )
         places = json.dumps([0] * len(hashes))
-        ((answered, silent),) = rows_of(connection, query, (places, b"".join(hashes)))
-        rows = [row.split(" ") for text in (answered, silent) if text for row in text.split(";")]
+        ((text,),) = rows_of(connection, query, (places, b"".join(hashes)))
+        rows = [row.split(" ") for row in text.split(";")] if text else []
         return [
-            (bytes.fromhex(token_hash), int(participant), int(round_id), bytes.fromhex(report) if report else None)
-            for token_hash, participant, round_id, report in rows
+            Found(
+                bytes.fromhex(token_hash),
+                int(participant),
+                int(round_id),
+                float(until) if until else None,
+                _report(report),
+            )
+            for token_hash, participant, round_id, until, report in rows
         ]
 
-    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> None:
-        """Stores reports of one round, all of one length."""
+    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> int:
+        """How many reports were stored, of one round and of one length: not those whose participant has one."""
         query = (
-            "INSERT INTO reports (round_id, participant_id, report)"
+            "INSERT OR IGNORE INTO reports (round_id, participant_id, report)"
             " SELECT ?, value, substr(?, 1 + ? * key, ?) FROM json_each(?)"
         )
         length = len(rows) // len(participants)
-        run(connection, query, (round_id, rows, length, length, json.dumps(participants)))
+        return int(run(connection, query, (round_id, rows, length, length, json.dumps(participants))).rowcount)
 
     def add_participants(
-        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None
+        self,
+        connection: Connection,
+        round_id: int,
+        hashes: Sequence[bytes],
+        group_id: int | None,
+        until: float | None,
     ) -> None:
-        """Stores participants of a round and a group."""
+        """Stores participants of a round and a group, whose tokens are good until some time."""
         query = (
-            "INSERT INTO participants (round_id, group_id, token_hash)"
-            " SELECT ?, ?, substr(?, 1 + 32 * key, 32) FROM json_each(?)"
+            "INSERT INTO participants (round_id, group_id, until, token_hash)"
+            " SELECT ?, ?, ?, substr(?, 1 + 32 * key, 32) FROM json_each(?)"
         )
-        run(connection, query, (round_id, group_id, b"".join(hashes), json.dumps([0] * len(hashes))))
+        run(connection, query, (round_id, group_id, until, b"".join(hashes), json.dumps([0] * len(hashes))))
+
+    def unlinked(self) -> str:
+        """A random negative number, a new one for each row."""
+        return "-1 - (random() & 4611686018427387903)"
 
 
 class PostgresStatements:
@@ -104,6 +156,20 @@ class PostgresStatements:
 
     lock = " FOR UPDATE"
     mark = "%s"
+    shards = 32
+
+    def admit(self, connection: Connection, study_ids: Sequence[int]) -> None:
+        """Keeps the rounds of some studies as they are until the transaction ends; many may do so at once.
+
+        A lock of the row would be written to the disk, and whoever closes the round could wait for ever: newcomers
+        join those who share a row. Advisory locks are given out in the order in which they were asked for.
+        """
+        query = "SELECT pg_advisory_xact_lock_shared(%s, id) FROM unnest(%s::int[]) AS given (id)"
+        run(connection, query, (_STUDIES, sorted(map(_int4, study_ids))))
+
+    def bar(self, connection: Connection, study_id: int) -> None:
+        """Waits for all who keep the rounds of a study as they are, and lets nobody else until the transaction ends."""
+        run(connection, "SELECT pg_advisory_xact_lock(%s, %s)", (_STUDIES, _int4(study_id)))
 
     def cursor(self, connection: Connection) -> Any:
         """A cursor that brings many rows in parts, as bytes."""
@@ -112,25 +178,46 @@ class PostgresStatements:
     def find(self, connection: Connection, hashes: Sequence[bytes]) -> list[Found]:
         """Those of the tokens that were given out, with the reports that came with them."""
         query = (
-            "SELECT p.token_hash, p.id, p.round_id, r.report FROM participants p"
+            "SELECT p.token_hash, p.id, p.round_id, p.until,"
+            " coalesce(r.report, CASE p.answered WHEN 1 THEN ''::bytea END) FROM participants p"
             " LEFT JOIN reports r ON r.round_id = p.round_id AND r.participant_id = p.id"
             " WHERE p.token_hash = ANY(%b)"
         )
-        return rows_of(connection, query, (list(hashes),))
+        return [Found(*row) for row in rows_of(connection, query, (list(hashes),))]
 
-    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> None:
-        """Stores reports of one round, all of one length."""
+    def add_reports(self, connection: Connection, round_id: int, participants: Sequence[int], rows: bytes) -> int:
+        """How many reports were stored, of one round and of one length: not those whose participant has one."""
         query = (
             "INSERT INTO reports (round_id, participant_id, report)"
             " SELECT %s, given.id, substring(%b FROM (1 + %s * (given.place - 1))::int FOR %s)"
-            " FROM unnest(%b::bigint[]) WITH ORDINALITY AS given (id, place)"
+            " FROM unnest(%b::bigint[]) WITH ORDINALITY AS given (id, place) ON CONFLICT DO NOTHING"
         )
         length = len(rows) // len(participants)
-        run(connection, query, (round_id, rows, length, length, list(participants)))
+        return int(run(connection, query, (round_id, rows, length, length, list(participants))).rowcount)
 
     def add_participants(
-        self, connection: Connection, round_id: int, hashes: Sequence[bytes], group_id: int | None
+        self,
+        connection: Connection,
+        round_id: int,
+        hashes: Sequence[bytes],
+        group_id: int | None,
+        until: float | None,
     ) -> None:
-        """Stores participants of a round and a group."""
-        query = "INSERT INTO participants (round_id, group_id, token_hash) SELECT %s, %s::bigint, unnest(%b::bytea[])"
-        run(connection, query, (round_id, group_id, list(hashes)))
+        """Stores participants of a round and a group, whose tokens are good until some time."""
+        query = (
+            "INSERT INTO participants (round_id, group_id, until, token_hash)"
+            " SELECT %s, %s::bigint, %s::float8, unnest(%b::bytea[])"
+        )
+        run(connection, query, (round_id, group_id, until, list(hashes)))
+
+    def unlinked(self) -> str:
+        """A random negative number, a new one for each row."""
+        return "-1 - ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 15))::bit(60)::bigint"
+
+
+def _report(text: str) -> bytes | None:
+    return FORGOTTEN if text == "-" else bytes.fromhex(text) if text else None
+
+
+def _int4(study_id: int) -> int:
+    return study_id % 2**31

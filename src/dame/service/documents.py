@@ -20,14 +20,17 @@ from dame.service.problems import Problem
 from dame.service.results import target_result
 from dame.service.rounds import SignedQuestion
 from dame.service.schedule import iso
-from dame.service.stored import Group, StoredStudy, stored_groups
+from dame.service.stored import REPORTS, Group, StoredStudy, state_of, stored_groups
 from dame.service.tallies import stored_question, stored_tally
 from dame.studies.plans import TargetPlan
 
-_STUDIES = text("SELECT study, title, result IS NULL AS running FROM studies ORDER BY id")
-_ROUNDS = text("SELECT * FROM rounds WHERE study_id = :study ORDER BY slot")
-_REJECTED = text("SELECT reason, count FROM rejections WHERE study_id = :study ORDER BY reason")
-_STATES = {"waiting": "waiting", "open": "open", "closing": "closed", "closed": "closed"}
+_STUDIES = text("SELECT study, title, result IS NOT NULL AS finished, ended_at FROM studies ORDER BY id")
+_ROUNDS = text(f"SELECT r.*, {REPORTS} AS reports FROM rounds r WHERE r.study_id = :study ORDER BY r.slot")
+_REJECTED = text(
+    "SELECT reason, CAST(sum(refused) AS BIGINT) FROM refusal_counts WHERE study_id = :study"
+    " GROUP BY reason ORDER BY reason"
+)
+_STATES = {"waiting": "waiting", "open": "open", "closing": "closed", "closed": "closed", "ended": "ended"}
 
 
 def listed_document(database: Database) -> models.ListedDocument:
@@ -36,7 +39,7 @@ def listed_document(database: Database) -> models.ListedDocument:
         rows = connection.execute(_STUDIES).mappings().all()
     listed = [
         models.ListedStudyDocument(
-            study=row["study"], title=row["title"], state="running" if row["running"] else "finished"
+            study=row["study"], title=row["title"], state=state_of(bool(row["finished"]), row["ended_at"] is not None)
         )
         for row in rows
     ]
@@ -66,8 +69,10 @@ def public_document(database: Database, study: StoredStudy) -> models.PublicStud
         plan_id=study.plan_id,
         plan_canonical=study.plan_text,
         public_key=study.public_key,
+        about=models.AboutDocument(**{"asker": "", "purpose": "", "contact": "", "consent": "", **study.about}),
         alpha=study.plan.alpha,
         group=study.plan.group,
+        minimum_reports=study.minimum_reports,
         open_rounds=_open(rows),
         shares=list(study.plan.shares),
         rounds=[models.PublicRoundDocument(**_round(row)) for row in rows],
@@ -88,6 +93,8 @@ def status_document(database: Database, study: StoredStudy) -> models.StatusDocu
         users_planned=study.plan.users,
         invited=sum(row["invited"] for row in rows),
         group=study.plan.group,
+        minimum_reports=study.minimum_reports,
+        keep_reports_days=study.keep_reports_days,
         open_rounds=_open(rows),
         targets=[_target_document(study, planned, rows) for planned in study.plan.targets],
         groups=_group_documents(groups, rows),
@@ -183,6 +190,7 @@ def _round_document(study: StoredStudy, row: RowMapping) -> models.RoundStatusDo
         opened_at=iso(row["opened_at"]),
         closed_at=iso(row["closed_at"]),
         close_at_count=row["close_at_count"],
+        purged_at=iso(row["purged_at"]),
         histogram=_histogram(study, row),
         window=_window(study, row),
     )

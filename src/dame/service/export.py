@@ -56,8 +56,8 @@ def _export_round(administration: Administration, index: int, tallies: ByGroup, 
     question = merged(tallies.values()).question
     parts = [_reports(administration, index, group, tally) for group, tally in tallies.items()]
     groups = None if EVERYBODY in tallies else np.repeat(np.array(list(tallies), np.str_), list(map(len, parts)))
-    write_encoded(folder / f"reports-{index}.parquet", question, np.concatenate(parts), groups)
-    return [_written(folder, f"question-{index}.json", question.to_json()), f"reports-{index}.parquet"]
+    write_encoded(folder / f"reports-{index + 1}.parquet", question, np.concatenate(parts), groups)
+    return [_written(folder, f"question-{index + 1}.json", question.to_json()), f"reports-{index + 1}.parquet"]
 
 
 def _reports(administration: Administration, index: int, group: str, counted: Tally) -> Bytes:
@@ -65,10 +65,10 @@ def _reports(administration: Administration, index: int, group: str, counted: Ta
     question = counted.question
     identity, length, body = administration.reports(index, None if group == EVERYBODY else group)
     if identity != question_id(question) or length != report_bytes(question):
-        raise Mismatch(f"the reports of round {index} are not answers to its question")
+        raise Mismatch(f"the reports of round {index + 1} are not answers to its question")
     reports = np.frombuffer(body, np.uint8).reshape(-1, length)
     if Tally.of(question, report_totals(question, reports)) != counted:
-        raise Mismatch(f"the reports of round {index} do not add up to what the server counted")
+        raise Mismatch(f"the reports of round {index + 1} do not add up to what the server counted")
     return reports
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dame.service.answers import problem_of, send_problem
-from dame.service.limits import RateLimit, limited
+from dame.service.limits import RateLimit
 from dame.service.logs import Log
 from dame.service.metrics import Metrics
+from dame.service.origins import Origins
 from dame.service.problems import Problem
-from dame.service.settings import DOCUMENT_BYTES, Settings
+from dame.service.settings import Settings
+from dame.service.visits import Gone, Visit, begin_visit, bounded
 
 BURST = 4
-"""Seconds' worth of requests that an address may make at once."""
-GUESSES = frozenset({401, 403, 404})
-"""Answers to somebody who may be guessing secrets."""
+"""Seconds' worth of requests, and of wrong secrets, that an address may have at once."""
+ALWAYS = "/health"
+"""Whoever watches the server is never told to come back later."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -38,6 +41,7 @@ class Guard:
         self._app = app
         self._metrics = metrics
         self._log = log
+        self._origins = Origins(settings)
         self._requests = RateLimit(settings.rate_limit, BURST * settings.rate_limit)
         self._guesses = RateLimit(settings.refusal_limit, BURST * settings.refusal_limit)
 
@@ -56,19 +60,25 @@ class Guard:
             await send(message)
 
         address = scope["client"][0] if scope.get("client") else ""
+        visit = Visit(address, self._guesses.spent(address))
+        begin_visit(scope, visit)
         try:
-            self._check(address)
-            await self._app(scope, limited(receive, DOCUMENT_BYTES), answer)
+            self._check(scope, address)
+            await self._app(scope, bounded(receive, visit), answer)
+        except (Gone, ClientDisconnect):
+            return
         except Exception as error:
             if status:  # too late for another answer
                 raise
             await self._last_word(error, answer)
-        if status in GUESSES:
-            self._guesses.take(address)
+        finally:
+            if visit.wrong:
+                self._guesses.charge(address, visit.wrong)
         self._note(scope, status, time.perf_counter() - begin)
 
-    def _check(self, address: str) -> None:
-        if not self._requests.take(address) or self._guesses.spent(address):
+    def _check(self, scope: Scope, address: str) -> None:
+        self._origins.check(scope)
+        if not scope["path"].startswith(ALWAYS) and not self._requests.take(address):
             raise Problem("rate-limited", "too many requests from this address: try again in a few seconds")
 
     async def _last_word(self, error: Exception, send: Send) -> None:
@@ -81,5 +91,6 @@ class Guard:
         method = scope["method"]
         self._metrics.request(method, status)
         if not (method == "POST" and status == 200):
-            milliseconds = round(1000 * seconds, 1)
-            self._log.event("request", method=method, path=scope["path"][:200], status=status, ms=milliseconds)
+            # The route, never the path: a mail program that spoils a link would write a token there.
+            route = getattr(scope.get("route"), "path", None)
+            self._log.event("request", method=method, route=route, status=status, ms=round(1000 * seconds, 1))

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 """Upper ends, in seconds, of the classes in which the times of commits are counted."""
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Counts of one name, by their labels."""
+
+    name: str
+    meaning: str
+    values: Mapping[Labels, float]
 
 
 class Metrics:
@@ -55,25 +68,36 @@ class Metrics:
     def text(self) -> str:
         """All counters in Prometheus' text format."""
         with self._lock:
-            return "\n".join([*self._counts(), *self._times()]) + "\n"
+            return "\n".join([*_lines(self._counters()), *self._times()]) + "\n"
 
-    def _counts(self) -> Iterator[str]:
-        yield from _head("dame_http_requests_total", "counter", "Answers by method and status.")
-        for (method, status), count in sorted(self._requests.items()):
-            yield f'dame_http_requests_total{{method="{method}",status="{status}"}} {count}'
-        yield from _head("dame_reports_accepted_total", "counter", "Uploads that were answered with accepted.")
-        yield f"dame_reports_accepted_total {self._accepted}"
-        yield from _head("dame_reports_refused_total", "counter", "Uploads that were refused, by reason.")
-        for reason, count in sorted(self._refused.items()):
-            yield f'dame_reports_refused_total{{reason="{reason}"}} {count}'
-        yield from _head("dame_commits_failed_total", "counter", "Transactions of reports that failed.")
-        yield f"dame_commits_failed_total {self._failed}"
-        yield from _head("dame_commit_uploads_total", "counter", "Uploads in all transactions.")
-        yield f"dame_commit_uploads_total {self._uploads}"
-        yield from _head("dame_start_time_seconds", "gauge", "When this process began.")
-        yield f"dame_start_time_seconds {self._started}"
+    def counters(self) -> Sequence[Counters]:
+        """All counters, and the number and the seconds of commits."""
+        with self._lock:
+            commits = Counters("dame_commits_total", "Transactions of reports.", {(): self._commits})
+            seconds = Counters("dame_commit_seconds_total", "Duration of transactions of reports.", {(): self._seconds})
+            return [*self._counters(), commits, seconds]
+
+    def _counters(self) -> Iterator[Counters]:
+        yield Counters(
+            "dame_http_requests_total",
+            "Answers by method and status.",
+            {
+                (("method", method), ("status", str(status))): n
+                for (method, status), n in sorted(self._requests.items())
+            },
+        )
+        yield Counters("dame_reports_accepted_total", "Uploads that were answered with accepted.", {(): self._accepted})
+        yield Counters(
+            "dame_reports_refused_total",
+            "Uploads that were refused, by reason.",
+            {(("reason", reason),): count for reason, count in sorted(self._refused.items())},
+        )
+        yield Counters("dame_commits_failed_total", "Transactions of reports that failed.", {(): self._failed})
+        yield Counters("dame_commit_uploads_total", "Uploads in all transactions.", {(): self._uploads})
 
     def _times(self) -> Iterator[str]:
+        yield from _head("dame_start_time_seconds", "gauge", "When this process began.")
+        yield f"dame_start_time_seconds {self._started}"
         yield from _head("dame_commit_seconds", "histogram", "Duration of transactions of reports.")
         total = 0
         for end, count in zip((*map(str, BUCKETS), "+Inf"), self._buckets, strict=True):
@@ -81,6 +105,14 @@ class Metrics:
             yield f'dame_commit_seconds_bucket{{le="{end}"}} {total}'
         yield f"dame_commit_seconds_sum {self._seconds}"
         yield f"dame_commit_seconds_count {self._commits}"
+
+
+def _lines(counters: Iterable[Counters]) -> Iterator[str]:
+    for one in counters:
+        yield from _head(one.name, "counter", one.meaning)
+        for labels, value in one.values.items():
+            named = ",".join(f'{name}="{label}"' for name, label in labels)
+            yield f"{one.name}{{{named}}} {value}" if labels else f"{one.name} {value}"
 
 
 def _head(name: str, kind: str, meaning: str) -> Iterator[str]:

@@ -19,8 +19,8 @@ Step = Sequence[str]
 # of the machine that asks, and `estimate` stands where closing the round led to one: what that machine found. The
 # `result` of a study follows from the estimates of all; `shifts`, what malicious users could do, is worked out later.
 #
-# Rows of `reports` and `participants` name their round without a foreign key: they are written while the row of the
-# round is locked, by the million.
+# Rows of `reports` and `participants` name their round without a foreign key: they are written by the million, while
+# nobody can close the round.
 FIRST: Step = (
     """
     CREATE TABLE studies (
@@ -64,7 +64,57 @@ FIRST: Step = (
     """,
 )
 
-MIGRATIONS: Sequence[Step] = (FIRST,)
+# Counters are sharded: a row that every upload changes is a row that every upload waits for.
+SECOND: Step = (
+    """
+    CREATE TABLE report_counts (
+        round_id BIGINT NOT NULL, shard INTEGER NOT NULL, reports BIGINT NOT NULL, PRIMARY KEY (round_id, shard)
+    )
+    """,
+    "INSERT INTO report_counts (round_id, shard, reports) SELECT id, 0, reports FROM rounds WHERE reports > 0",
+    "ALTER TABLE rounds DROP COLUMN reports",
+    """
+    CREATE TABLE refusal_counts (
+        study_id BIGINT NOT NULL, reason TEXT NOT NULL, shard INTEGER NOT NULL, refused BIGINT NOT NULL,
+        PRIMARY KEY (study_id, reason, shard)
+    )
+    """,
+    "INSERT INTO refusal_counts (study_id, reason, shard, refused) SELECT study_id, reason, 0, count FROM rejections",
+    "DROP TABLE rejections",
+    """
+    CREATE TABLE administrators (
+        id {serial}, study_id BIGINT NOT NULL REFERENCES studies (id), name TEXT NOT NULL, key_hash {bytes} NOT NULL,
+        created_at {real} NOT NULL, UNIQUE (study_id, name)
+    )
+    """,
+    "INSERT INTO administrators (study_id, name, key_hash, created_at)"
+    " SELECT id, 'administrator', administrator_hash, created_at FROM studies",
+    "ALTER TABLE studies DROP COLUMN administrator_hash",
+    """
+    CREATE TABLE acts (
+        id {serial}, study TEXT NOT NULL, at {real} NOT NULL, who TEXT NOT NULL, act TEXT NOT NULL,
+        details TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX acts_by_study ON acts (study)",
+    # Studies of before had no minimum; whoever began one goes on as she began.
+    "ALTER TABLE studies ADD COLUMN minimum_reports BIGINT NOT NULL DEFAULT 1",
+    "ALTER TABLE studies ADD COLUMN keep_reports_days {real}",
+    "ALTER TABLE studies ADD COLUMN ended_at {real}",
+    "ALTER TABLE rounds ADD COLUMN purged_at {real}",
+    "ALTER TABLE participants ADD COLUMN until {real}",
+)
+
+# What everybody may compare: plans, questions and pages, each entry with the hash of the one before it. After a round
+# is closed, a report names its group and nobody, and a participant only whether she has answered.
+THIRD: Step = (
+    "CREATE TABLE public_log (place BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL UNIQUE)",
+    "ALTER TABLE studies ADD COLUMN about TEXT NOT NULL DEFAULT '{{}}'",
+    "ALTER TABLE participants ADD COLUMN answered INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE reports ADD COLUMN group_id BIGINT",
+)
+
+MIGRATIONS: Sequence[Step] = (FIRST, SECOND, THIRD)
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "sqlite": {"serial": "INTEGER PRIMARY KEY", "bytes": "BLOB", "real": "REAL", "clustered": "WITHOUT ROWID"},

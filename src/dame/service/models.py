@@ -4,17 +4,39 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from dame.service.studies import LONGEST_GROUP, MOST_INVITATIONS
+from dame.service.administrators import FIRST_NAME, LONGEST_NAME
+from dame.service.exact import Exact, WhereDocument
+from dame.service.study_limits import LONGEST_GROUP, MINIMUM_REPORTS, MOST_INVITATIONS
 
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
 
 
-class Exact(BaseModel):
-    """A request or an answer: nothing that is not described, and no number that JSON does not have."""
+class AboutDocument(Exact):
+    """Who asks, why, whom to write to, and the text that people agree to; what is empty was not told."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    asker: str
+    purpose: str
+    contact: str
+    consent: str
+
+
+class About(Exact):
+    """The same, as whoever creates a study says it."""
+
+    asker: Annotated[StrictStr, Field(max_length=200)] = ""
+    purpose: Annotated[StrictStr, Field(max_length=1000)] = ""
+    contact: Annotated[StrictStr, Field(max_length=200)] = ""
+    consent: Annotated[StrictStr, Field(max_length=10_000)] = ""
+
+
+class LogDocument(Exact):
+    """A part of the public log, how many entries it has, and the hash of the last one."""
+
+    size: int
+    head: Hex
+    entries: list[dict[str, Any]]
 
 
 class NewStudy(Exact):
@@ -27,13 +49,24 @@ class NewStudy(Exact):
     title: Annotated[StrictStr, Field(min_length=1, max_length=200)] | None = None
     close_at_count: list[Annotated[StrictInt, Field(ge=1)] | None] | None = None
     deadlines: list[StrictStr | None] | None = None
+    about: About | None = None
+    minimum_reports: Annotated[StrictInt, Field(ge=0, le=10**12)] = MINIMUM_REPORTS
+    keep_reports_days: Annotated[float, Field(ge=0, le=36_500)] | None = None
+    administrator: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)] = FIRST_NAME
+
+
+class Closing(Exact):
+    """Whether a round shall be closed although it has fewer reports than the study waits for."""
+
+    anyway: StrictBool = False
 
 
 class Invite(Exact):
-    """How many people to invite, and of which group, where the plan has groups."""
+    """How many people to invite, of which group, where the plan has groups, and until when they may answer."""
 
     count: Annotated[StrictInt, Field(ge=1, le=MOST_INVITATIONS)]
     group: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_GROUP)] | None = None
+    expires: StrictStr | None = None
 
 
 class CreatedDocument(Exact):
@@ -46,10 +79,12 @@ class CreatedDocument(Exact):
 
 
 class InvitationDocument(Exact):
-    """What one participant gets."""
+    """What one participant gets; for whoever invites, the number of her round, and when it is expected."""
 
     token: Hex
     link: str
+    round: int
+    expected: str
 
 
 class InvitationsDocument(Exact):
@@ -97,8 +132,10 @@ class PublicStudyDocument(ListedStudyDocument):
     plan_id: Hex
     plan_canonical: str
     public_key: Hex
+    about: AboutDocument
     alpha: float
     group: str
+    minimum_reports: int
     open_rounds: list[int]
     shares: list[float]
     rounds: list[PublicRoundDocument]
@@ -112,6 +149,24 @@ class AskedDocument(Exact):
     plan_id: Hex
     signature: Hex
     canonical: str
+
+
+class Asking(Exact):
+    """Whose answers are asked for: SHA-256 of each token, in hexadecimal digits."""
+
+    tokens: Annotated[list[Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]], Field(max_length=100_000)]
+
+
+class AnsweredDocument(Exact):
+    """For each token whether a report came with it; null where it was not given out for this study."""
+
+    answered: list[bool | None]
+
+
+class InvitationStateDocument(Exact):
+    """For whoever holds a token: whether a report came with it."""
+
+    answered: bool
 
 
 class CountsDocument(Exact):
@@ -154,11 +209,12 @@ class RoundStatusDocument(PublicRoundDocument):
     opened_at: str | None
     closed_at: str | None
     close_at_count: int | None
+    purged_at: str | None
     histogram: HistogramDocument | None
     window: WindowDocument | None
 
 
-class EstimateDocument(Exact):
+class EstimateDocument(WhereDocument):
     """What a study tells of one target: `users` counts all reports, `reports` those of each round."""
 
     name: str
@@ -174,7 +230,7 @@ class EstimateDocument(Exact):
     reports: list[int]
 
 
-class Figures(Exact):
+class Figures(WhereDocument):
     """What a study tells of all its targets; where there is but one, its figures stand beside."""
 
     targets: list[EstimateDocument]
@@ -210,11 +266,21 @@ class DifferenceDocument(Exact):
     level: float
 
 
+class PrivacyDocument(Exact):
+    """What whoever reads a result, and sees no single upload, learns of a person: (ε, δ), beside her own α."""
+
+    alpha: float
+    central_epsilon: float
+    central_delta: float
+    smallest_set: int
+
+
 class ResultDocument(Figures):
     """What a finished study tells, of everybody and of its groups, if it has some."""
 
     groups: list[GroupResultDocument] | None = None
     differences: list[DifferenceDocument] | None = None
+    privacy: PrivacyDocument | None = None
 
 
 class MachineDocument(Exact):
@@ -262,12 +328,21 @@ class StatusDocument(ListedStudyDocument):
     users_planned: int
     invited: int
     group: str
+    minimum_reports: int
+    keep_reports_days: float | None
     open_rounds: list[int]
     targets: list[TargetStatusDocument]
     groups: list[GroupStatusDocument]
     rounds: list[RoundStatusDocument]
     rejected: dict[str, int]
     result: ResultDocument | None
+
+
+class LiveDocument(Exact):
+    """That the server runs."""
+
+    status: str
+    version: str
 
 
 class HealthDocument(Exact):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sqlalchemy import RowMapping
 
@@ -24,7 +23,7 @@ def study_result(study: StoredStudy, rows: Sequence[RowMapping]) -> Result:
 def _outcome(study: StoredStudy, machine: MachinePlan, rows: Sequence[RowMapping]) -> Outcome:
     own = sorted((row for row in rows if row["target"] == machine.name), key=lambda row: int(row["round"]))
     return Outcome(
-        estimate=_estimate(study.estimates[machine.name]),
+        estimate=Estimate.from_json(study.estimates[machine.name]),
         tallies=tuple(map(stored_tally, own)),
         by_group=tuple(map(stored_by_group, own)),
     )
@@ -33,22 +32,7 @@ def _outcome(study: StoredStudy, machine: MachinePlan, rows: Sequence[RowMapping
 def target_result(study: StoredStudy, planned: TargetPlan) -> TargetResult | None:
     """What the study tells of one target; None while one of its machines is under way."""
     found = [study.estimates.get(machine.name) for machine in planned.machines]
-    known = [_estimate(one) for one in found if one is not None]
+    known = [Estimate.from_json(one) for one in found if one is not None]
     if len(known) < len(found):
         return None
     return TargetResult(target=planned.target, estimate=planned.target.read(known))
-
-
-def _estimate(document: Mapping[str, Any]) -> Estimate:
-    """The estimate that a machine's last round keeps."""
-    low, high = document["interval"]
-    return Estimate(
-        value=document["estimate"],
-        standard_error=document["standard_error"],
-        interval=(low, high),
-        level=document["level"],
-        weights=document["weights"],
-        users=tuple(document["users"]),
-        failure_probability=document["failure_probability"],
-        notes=tuple(document["notes"]),
-    )

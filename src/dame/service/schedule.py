@@ -25,11 +25,14 @@ class Schedule:
     counts: Sequence[int | None] | None = None
     deadlines: Sequence[float | None] | None = None
 
-    def fitting(self, slots: Sequence[Slot], now: float) -> Schedule:
-        """This schedule for a plan's slots, checked against them and the time at which the study begins."""
+    def fitting(self, slots: Sequence[Slot], now: float, least: int = 0) -> Schedule:
+        """This schedule for a plan's slots, checked against them and the time at which the study begins.
+
+        No round closes with fewer reports than the least number that the study waits for.
+        """
         for count in self.counts or ():
             if count is not None:
-                checks.whole("close_at_count", count, 1, MOST_REPORTS)
+                checks.whole("close_at_count", count, max(least, 1), MOST_REPORTS)
         fitted = Schedule(
             counts=_of_slots("close_at_count", self.counts, slots),
             deadlines=_of_slots("deadlines", self.deadlines, slots),

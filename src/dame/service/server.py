@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import socket
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import uvicorn
 
+from dame.errors import InvalidInput
 from dame.service.app import create_app
-from dame.service.limits import MOST_HEADER_BYTES
+from dame.service.connections import Connections, bounded_protocol, most_connections
 from dame.service.settings import Settings
 
 OBJECTS_BEFORE_SEARCH = 50_000
@@ -19,9 +22,54 @@ OBJECTS_BEFORE_SEARCH = 50_000
 SWITCH_SECONDS = 0.0005
 """The thread that writes waits for the event loop several times in each transaction: not for 5 ms each, as usual."""
 
+TICKS = 5
+"""uvicorn looks at its clock ten times a second; late connections are looked for at every fifth of these."""
+
+
+class BoundedConfig(uvicorn.Config):
+    """uvicorn's settings, and the connections that a server with them has."""
+
+    def __init__(self, app: Any, settings: Settings) -> None:
+        most = settings.max_connections or most_connections()
+        self.bounded = Connections(most, settings.header_timeout, settings.body_timeout)
+        super().__init__(
+            app,
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            http=bounded_protocol(self.bounded),
+            ws="none",
+            proxy_headers=settings.trusted_proxy is not None,
+            forwarded_allow_ips=settings.trusted_proxy or "",
+            timeout_graceful_shutdown=10,
+        )
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket on which nobody else listens."""
+    host, port = settings.host, settings.port
+    opened = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except OSError as problem:
+        opened.close()
+        if problem.errno == errno.EADDRINUSE:
+            raise InvalidInput("port", port, f"one on which nobody listens yet at {host}") from None
+        if problem.errno == errno.EACCES:
+            raise InvalidInput("port", port, "one on which this user may listen") from None
+        raise InvalidInput("host", host, f"an address of this machine ({problem.strerror or problem})") from None
+    return opened
+
 
 def run(
-    config: uvicorn.Config, listening: Callable[[str], None], made: Callable[[uvicorn.Server], object] | None = None
+    config: BoundedConfig,
+    opened: socket.socket,
+    listening: Callable[[str], None],
+    made: Callable[[uvicorn.Server], object] | None = None,
 ) -> None:
     """Serves until it is told to stop (SIGINT or SIGTERM); `listening` is told the address once it answers.
 
@@ -30,17 +78,17 @@ def run(
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()
     gc.set_threshold(OBJECTS_BEFORE_SEARCH, 20, 20)
-    socket = config.bind_socket()
-    host, port = socket.getsockname()[:2]
+    host, port = opened.getsockname()[:2]
     server = _Telling(config, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}")
     if made is not None:
         made(server)
-    server.run(sockets=[socket])
+    server.run(sockets=[opened])
 
 
 class _Telling(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, listening: Callable[[str], None], address: str) -> None:
+    def __init__(self, config: BoundedConfig, listening: Callable[[str], None], address: str) -> None:
         super().__init__(config)
+        self._connections = config.bounded
         self._listening = listening
         self._address = address
 
@@ -50,50 +98,13 @@ class _Telling(uvicorn.Server):
         if self.started:
             self._listening(self._address)
 
-
-def configured(settings: Settings, app: Any = None) -> uvicorn.Config:
-    """uvicorn as this service wants it: no logs of its own, bounded headers, addresses of a trusted proxy only."""
-    return uvicorn.Config(
-        create_app(settings) if app is None else app,
-        host=settings.host,
-        port=settings.port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        http=_protocol(),
-        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
-        proxy_headers=settings.trusted_proxy is not None,
-        forwarded_allow_ips=settings.trusted_proxy or "",
-        timeout_graceful_shutdown=10,
-    )
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to stop; late connections are closed meanwhile."""
+        if counter % TICKS == 0:
+            self._connections.sweep()
+        return await super().on_tick(counter)
 
 
-def _protocol() -> Any:
-    """The quick parser where it is installed, with a limit for headers that it does not have by itself."""
-    try:
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-    except ImportError:
-        return "h11"
-
-    class Bounded(HttpToolsProtocol):
-        """Closes a connection whose headers are too long."""
-
-        def on_message_begin(self) -> None:
-            self.header_bytes = 0
-            super().on_message_begin()
-
-        def on_url(self, url: bytes) -> None:
-            self._count(url)
-            super().on_url(url)
-
-        def on_header(self, name: bytes, value: bytes) -> None:
-            self._count(name + value)
-            super().on_header(name, value)
-
-        def _count(self, part: bytes) -> None:
-            self.header_bytes += len(part)
-            if self.header_bytes > MOST_HEADER_BYTES:
-                raise ValueError("headers too long")  # the parser gives up, and the connection is closed with 400
-
-    return Bounded
+def configured(settings: Settings, app: Any = None) -> BoundedConfig:
+    """uvicorn as this service wants it: no logs of its own, bounded requests, addresses of a trusted proxy only."""
+    return BoundedConfig(create_app(settings) if app is None else app, settings)

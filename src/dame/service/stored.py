@@ -14,6 +14,8 @@ from dame.service.problems import Problem
 from dame.studies.codec import plan_from_json
 from dame.studies.plans import Plan
 
+REPORTS = "(SELECT CAST(coalesce(sum(c.reports), 0) AS BIGINT) FROM report_counts c WHERE c.round_id = r.id)"
+"""The number of reports of a round r, in a query."""
 _ESTIMATES = text("SELECT target, estimate FROM rounds WHERE study_id = :study AND estimate IS NOT NULL")
 _GROUPS = text("SELECT id, name, invited FROM groups WHERE study_id = :study ORDER BY name")
 
@@ -30,13 +32,18 @@ class StoredStudy:
     plan_id: str
     public_key: str
     signing_key: bytes
-    administrator_hash: bytes
+    about: Mapping[str, str]
+    """Who asks, why, whom to write to, and the text that people agree to."""
     shifts: Mapping[str, float] | None
     """How far 1 % of malicious users could move each target, once that is known."""
     estimates: Mapping[str, dict[str, Any]]
     """What each machine found whose rounds are closed."""
     result: dict[str, object] | None
     """What the study tells, once all of them have."""
+    minimum_reports: int
+    """How many reports a round waits for before it is closed."""
+    keep_reports_days: float | None
+    ended_at: float | None
 
     @property
     def document(self) -> dict[str, object]:
@@ -46,8 +53,16 @@ class StoredStudy:
 
     @property
     def state(self) -> str:
-        """`running` until every machine has come to its end, then `finished`."""
-        return "running" if self.result is None else "finished"
+        """`running` until every machine has come to its end, then `finished`; or `ended` before that."""
+        return state_of(self.result is not None, self.ended_at is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Administered:
+    """A study, and which of its administrators asks."""
+
+    study: StoredStudy
+    who: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +97,19 @@ def stored_study(connection: Connection, name: str) -> StoredStudy:
         plan_id=row["plan_id"],
         public_key=row["public_key"],
         signing_key=bytes(row["signing_key"]),
-        administrator_hash=bytes(row["administrator_hash"]),
+        about=json.loads(row["about"]),
         shifts=None if row["shifts"] is None else json.loads(row["shifts"]),
         estimates={machine: json.loads(estimate) for machine, estimate in done},
         result=None if row["result"] is None else json.loads(row["result"]),
+        minimum_reports=row["minimum_reports"],
+        keep_reports_days=row["keep_reports_days"],
+        ended_at=row["ended_at"],
     )
+
+
+def state_of(finished: bool, ended: bool) -> str:
+    """The state of a study in one word."""
+    return "finished" if finished else "ended" if ended else "running"
 
 
 def stored_groups(connection: Connection, study_id: int) -> Sequence[Group]:

@@ -55,16 +55,11 @@ def stored_question(text_: str) -> Question:
     return question_from_json(json.loads(text_))
 
 
-def counts_of(tally: Tally) -> dict[str, object]:
-    """What is kept of a tally beside its question."""
-    return {name: value for name, value in tally.to_json().items() if name != "question"}
-
-
 def groups_text(tallies: ByGroup) -> str | None:
     """What a round keeps of the tallies of its groups; nothing where people are not told apart."""
     if EVERYBODY in tallies:
         return None
-    return json.dumps({group: counts_of(tally) for group, tally in tallies.items()})
+    return json.dumps({group: tally.counts() for group, tally in tallies.items()})
 
 
 def stored_tally(row: RowMapping) -> Tally:

@@ -6,8 +6,9 @@ Nothing is accepted outside such a transaction, and whoever calls learns of it a
 from __future__ import annotations
 
 import hmac
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -17,8 +18,8 @@ from sqlalchemy import Connection, text
 from dame.device.questions import TAG_BYTES, Question, Slot
 from dame.device.reports import Report, report_bytes
 from dame.errors import RejectedReport
-from dame.service.bulk import Found
-from dame.service.database import Database
+from dame.service.bulk import FORGOTTEN, Found
+from dame.service.database import Database, Unavailable
 from dame.service.logs import Log
 from dame.service.problems import COUNTED, Problem
 from dame.service.rounds import too_early, too_late
@@ -26,19 +27,27 @@ from dame.service.tallies import stored_question
 from dame.vectorised.reports import checked_payloads
 
 _STUDIES = "SELECT id, study FROM studies WHERE study IN "
-_ROUNDS = (
-    "SELECT id, study_id, slot, target, round, state, question, question_id, reports, close_at_count, deadline"
-    " FROM rounds"
+_ROUNDS = "SELECT id, study_id, slot, target, round, state, question, question_id, close_at_count, deadline FROM rounds"
+_COUNT = (
+    "INSERT INTO report_counts (round_id, shard, reports) VALUES (?, ?, ?)"
+    " ON CONFLICT (round_id, shard) DO UPDATE SET reports = report_counts.reports + excluded.reports"
 )
-_COUNT = "UPDATE rounds SET reports = reports + ? WHERE id = ?"
-_REJECT = text(
-    "INSERT INTO rejections (study_id, reason, count) VALUES (:study, :reason, :more)"
-    " ON CONFLICT (study_id, reason) DO UPDATE SET count = rejections.count + excluded.count"
+_COUNTED = "SELECT sum(reports) FROM report_counts WHERE round_id = ?"
+_REFUSED = (
+    "INSERT INTO refusal_counts (study_id, reason, shard, refused) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (study_id, reason, shard) DO UPDATE SET refused = refusal_counts.refused + excluded.refused"
 )
+MOST_RACES = 8
+"""How often a group of uploads is judged again, since others were quicker with some of its tokens."""
 UNKNOWN_TOKEN = Problem("unknown-token", "this token was not given out for this study")
 UNKNOWN_STUDY = Problem("unknown-study", "there is no study of this name")
 UNREADABLE = Problem("unavailable", "this server cannot read the study's question: try again later")
+EXPIRED = Problem("expired", "this invitation was withdrawn, or its time is over")
 CONFLICT = Problem("conflict", "another report was accepted with this token; a token is good for one report")
+
+
+class _Raced(Exception):
+    """Another server stored a report with one of these tokens after they were looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,6 @@ class _Round:
     state: str
     question: str | None
     tag: bytes
-    reports: int
     close_at_count: int | None
     deadline: float | None
 
@@ -80,6 +88,7 @@ class _Books:
     rounds: Mapping[int, _Round]
     found: dict[bytes, Found]
     log: Log
+    now: float
     new: dict[int, dict[int, bytes]] = field(default_factory=dict)
     """Reports to be stored: round, participant, bytes."""
 
@@ -112,18 +121,24 @@ class _Books:
         if upload.refused is not None:
             return upload.refused
         found = self.found.get(upload.token_hash)
-        round_ = None if found is None else self.rounds.get(found[2])
+        round_ = None if found is None else self.rounds.get(found.round_id)
         if found is None or round_ is None or round_.study_id != study_id:
             return UNKNOWN_TOKEN
-        if found[3] is not None:
-            return None if hmac.compare_digest(found[3], upload.report) else CONFLICT
+        if found.report == FORGOTTEN:
+            return None  # her report was counted; which one it was, nobody knows any more
+        if found.report is not None:
+            return None if hmac.compare_digest(found.report, upload.report) else CONFLICT
+        if found.until is not None and found.until <= self.now:
+            return EXPIRED
         if round_.state == "waiting":
             return too_early(round_.index, self._deadline_before(round_))
         if round_.state != "open":
             return too_late(round_.index)
         tag = upload.report[:TAG_BYTES]
         if tag != round_.tag and self._answers_another(round_, tag):
-            return Problem("wrong-round", f"the report answers another round; this token is for round {round_.index}")
+            return Problem(
+                "wrong-round", f"the report answers another round; this token is for round {round_.index + 1}"
+            )
         return round_
 
     def _enter(
@@ -133,9 +148,9 @@ class _Books:
         for place, upload, refusal in zip(places, uploads, refusals, strict=True):
             verdicts[place] = refusal
             if refusal is None:
-                token_hash, participant, round_id, _ = self.found[upload.token_hash]
-                self.found[token_hash] = (token_hash, participant, round_id, upload.report)
-                self.new.setdefault(round_id, {})[participant] = upload.report
+                found = self.found[upload.token_hash]
+                self.found[upload.token_hash] = found._replace(report=upload.report)
+                self.new.setdefault(found.round_id, {})[found.participant] = upload.report
 
     def _refusals(self, round_: _Round, uploads: Sequence[Upload]) -> Sequence[Problem | None]:
         """The refusal of each upload to a round, or None. A question that cannot be read is its own study's trouble."""
@@ -159,28 +174,73 @@ class _Books:
 class Uploads:
     """Accepts reports into one database."""
 
-    def __init__(self, database: Database, log: Log | None = None) -> None:
+    def __init__(self, database: Database, log: Log | None = None, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._clock = clock
         self._log = log or Log()
         self._study_ids: dict[str, int] = {}
 
     def accept(self, uploads: Sequence[Upload]) -> Judged:
         """Judges uploads one after the other, and stores the good ones: durably, before this returns."""
+        for _ in range(MOST_RACES):
+            with suppress(_Raced):
+                return self._accepted(uploads)
+        raise Unavailable("other servers are busy with the same tokens")
+
+    def _accepted(self, uploads: Sequence[Upload]) -> Judged:
         with self._database.writing() as connection:
             ids = self._ids(connection, {upload.study for upload in uploads})
+            self._database.admit(connection, list(ids.values()))
             rounds = self._rounds(connection, ids.values())
             found = self._database.find(connection, [upload.token_hash for upload in uploads]) if ids else []
-            books = _Books(rounds=rounds, found={row[0]: row for row in found}, log=self._log)
+            books = _Books(
+                rounds=rounds, found={row.token_hash: row for row in found}, log=self._log, now=self._clock()
+            )
+            here = {round_.study_id for round_ in rounds.values()}  # a study that was deleted has no rounds
+            ids = {name: study_id for name, study_id in ids.items() if study_id in here}
             refusals = books.judge([(ids.get(upload.study), upload) for upload in uploads])
-            for round_id, new in books.new.items():
-                self._database.add_reports(connection, round_id, list(new), b"".join(new.values()))
-                self._database.run(connection, _COUNT, (len(new), round_id))
+            self._store(connection, books.new)
+            full = [self._count(connection, rounds[round_id], len(new)) for round_id, new in sorted(books.new.items())]
             if any(refusals):
-                _note_refusals(connection, ids, uploads, refusals)
-        return Judged(refusals, any(_is_full(rounds[round_id], len(new)) for round_id, new in books.new.items()))
+                self._note_refusals(connection, ids, uploads, refusals)
+        return Judged(refusals, any(full))
+
+    def _store(self, connection: Connection, new: Mapping[int, Mapping[int, bytes]]) -> None:
+        """Stores new reports, in an order that all servers keep: none waits for another that waits for it."""
+        for round_id, reports in sorted(new.items()):
+            ordered = sorted(reports.items())
+            rows = b"".join(report for _, report in ordered)
+            participants = [participant for participant, _ in ordered]
+            if self._database.add_reports(connection, round_id, participants, rows) < len(ordered):
+                raise _Raced
+
+    def _count(self, connection: Connection, round_: _Round, more: int) -> bool:
+        """Whether a round is full, after so many more reports."""
+        self._database.run(connection, _COUNT, (round_.id, self._database.shard(), more))
+        if round_.close_at_count is None:
+            return False
+        ((reports,),) = self._database.run(connection, _COUNTED, (round_.id,))
+        return bool(reports >= round_.close_at_count)
+
+    def _note_refusals(
+        self,
+        connection: Connection,
+        ids: Mapping[str, int],
+        uploads: Sequence[Upload],
+        refusals: Sequence[Problem | None],
+    ) -> None:
+        pairs = zip(uploads, refusals, strict=True)
+        counted = Counter(
+            (ids[upload.study], refusal.reason)
+            for upload, refusal in pairs
+            if refusal is not None and refusal.reason in COUNTED and upload.study in ids
+        )
+        shard = self._database.shard()
+        for (study_id, reason), more in sorted(counted.items()):
+            self._database.run(connection, _REFUSED, (study_id, reason, shard, more))
 
     def _ids(self, connection: Connection, names: Iterable[str]) -> dict[str, int]:
-        """The ids of the studies that exist. They are remembered: a study is never taken away."""
+        """The ids of the studies that exist. They are remembered: a name is never given to another study."""
         unknown = [name for name in names if name not in self._study_ids and "\0" not in name]
         if unknown:
             marks = ", ".join(f":n{place}" for place in range(len(unknown)))
@@ -191,11 +251,11 @@ class Uploads:
         return {name: self._study_ids[name] for name in names if name in self._study_ids}
 
     def _rounds(self, connection: Connection, study_ids: Iterable[int]) -> dict[int, _Round]:
-        """The rounds of some studies; their rows stay locked, so that none is closed before these reports are in."""
+        """The rounds of some studies, none of which is closed before these reports are in."""
         listed = ", ".join(str(int(study_id)) for study_id in study_ids)
         if not listed:
             return {}
-        query = f"{_ROUNDS} WHERE study_id IN ({listed}) ORDER BY id{self._database.lock()}"
+        query = f"{_ROUNDS} WHERE study_id IN ({listed}) ORDER BY id"
         return {row[0]: _round(*row) for row in self._database.run(connection, query)}
 
 
@@ -208,7 +268,6 @@ def _round(
     state: str,
     question: str | None,
     question_id: str | None,
-    reports: int,
     close_at_count: int | None,
     deadline: float | None,
 ) -> _Round:
@@ -220,7 +279,6 @@ def _round(
         state=state,
         question=question,
         tag=bytes.fromhex(question_id or "")[:TAG_BYTES],
-        reports=reports,
         close_at_count=close_at_count,
         deadline=deadline,
     )
@@ -243,23 +301,3 @@ def _refusal(question: Question, report: bytes) -> Problem | None:
     except RejectedReport as refusal:
         return Problem("malformed", str(refusal), why=refusal.reason)
     return None
-
-
-def _is_full(round_: _Round, more: int) -> bool:
-    return round_.close_at_count is not None and round_.reports + more >= round_.close_at_count
-
-
-def _note_refusals(
-    connection: Connection,
-    ids: Mapping[str, int],
-    uploads: Sequence[Upload],
-    refusals: Sequence[Problem | None],
-) -> None:
-    pairs = zip(uploads, refusals, strict=True)
-    counted = Counter(
-        (ids[upload.study], refusal.reason)
-        for upload, refusal in pairs
-        if refusal is not None and refusal.reason in COUNTED and upload.study in ids
-    )
-    for (study_id, reason), more in sorted(counted.items()):
-        connection.execute(_REJECT, {"study": study_id, "reason": reason, "more": more})

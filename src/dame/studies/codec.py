@@ -21,6 +21,8 @@ from dame.studies.plans import Plan, TargetPlan
 VERSION = 1
 SHIFT = "shift_by_1_percent"
 """A figure that is printed beside a plan, and beside each of its targets, and follows from it: read, not believed."""
+CENTRAL = ("central_epsilon", "central_delta")
+"""What a reader of the result learns of a person (`dame.theory.shuffling`): printed beside a plan, not believed."""
 _REQUIRED = frozenset({"version", "study", "alpha", "group", "targets"})
 _SHOWN = frozenset({"users", "predicted_rmse", "failure_probability", SHIFT})
 """What stands beside a target and follows from its machines."""
@@ -86,8 +88,8 @@ def _target_from_json(document: object, study: str, alpha: float) -> TargetPlan:
 def _check_shown(what: str, given: Mapping[str, object], follows: Mapping[str, object]) -> None:
     """Refuses keys that nothing has, and figures that do not follow from the rest."""
     for name, value in given.items():
-        if name == SHIFT:
-            checks.real(SHIFT, value, 0.0, 1e300)
+        if name in (SHIFT, *CENTRAL):
+            checks.real(name, value, 0.0, 1e300)
         elif name not in follows:
             raise InvalidInput(what, name, "an object without unknown keys")
         elif name not in ("targets", "machines") and not _same(value, json.loads(canonical(follows[name]))):

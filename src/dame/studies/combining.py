@@ -92,4 +92,6 @@ def _both(one: Estimate, other: Estimate) -> Estimate:
         users=(*one.users, *other.users),
         failure_probability=min(one.failure_probability + other.failure_probability, 1.0),
         notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
+        quantiles=(),
+        distribution=None,
     )

@@ -9,9 +9,12 @@ from typing import Any
 
 from dame import checks
 from dame.errors import InvalidInput
-from dame.studies.targets import LONGEST, TARGETS, Target
+from dame.studies.people import Quantiles, WholeDistribution
+from dame.studies.targets import LONGEST, Mean, Sd, Share, Target
 
-_OPTIONS = {"name": str, "weight": float, "present": float}
+TARGETS: dict[str, type[Target]] = {target.kind: target for target in (Mean, Share, Sd, Quantiles, WholeDistribution)}
+"""The kinds of targets by their names."""
+_OPTIONS = {"name": str, "weight": float, "present": float, "scale": str}
 
 
 def target_from_text(text: str) -> Target:

@@ -12,6 +12,7 @@ from dame.device.questions import MOST_ROUNDS, Slot
 from dame.errors import InvalidInput, Mismatch
 from dame.planning.machines import MachinePlan
 from dame.studies.targets import Target
+from dame.theory.shuffling import CentralPrivacy
 
 MOST_SLOTS = 16 * MOST_ROUNDS
 
@@ -28,6 +29,11 @@ class TargetPlan:
         wanted = [(measure.name, measure.statistic) for measure in measures]
         if [(brief.target, brief.statistic) for brief in briefs] != wanted:
             raise InvalidInput("machines", [brief.target for brief in briefs], f"those of target {self.target.name}")
+
+    @property
+    def means(self) -> tuple[MachinePlan, ...]:
+        """The machines that measure means of the column; another may ask who has it."""
+        return self.machines if self.target.present == 1 else self.machines[:-1]
 
     @property
     def users(self) -> int:
@@ -126,6 +132,11 @@ class Plan:
             if slot in machine.slots:
                 return machine
         raise Mismatch(f"round {slot.round + 1} of target '{slot.target}' belongs to no round of this plan")
+
+    @property
+    def central(self) -> CentralPrivacy:
+        """What a reader of the result will learn of a person, if everybody answers: of one in the smallest round."""
+        return CentralPrivacy(alpha=self.alpha, reports=max(round(self.users * min(self.shares)), 1))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dame.estimates import Estimate
 from dame.studies.combining import difference
 from dame.studies.plans import Plan
 from dame.studies.targets import Target
+from dame.theory.shuffling import CentralPrivacy
 
 MOST_PAIRED = 8
 """Groups up to which every pair of them is compared; of more, each is compared with the largest."""
@@ -79,6 +80,7 @@ class Result:
     targets: tuple[TargetResult, ...]
     groups: tuple[GroupResult, ...] = ()
     differences: tuple[Difference, ...] = ()
+    privacy: CentralPrivacy | None = None
 
     @property
     def only(self) -> Estimate:
@@ -100,6 +102,8 @@ class Result:
     def to_json(self) -> dict[str, object]:
         """The result as a JSON object; where there is but one target, its figures stand beside."""
         document = _figures(self.targets)
+        if self.privacy is not None:
+            document["privacy"] = self.privacy.to_json()
         if self.groups:
             document["groups"] = [group.to_json() for group in self.groups]
             document["differences"] = [one.to_json() for one in self.differences]
@@ -111,10 +115,17 @@ def _figures(targets: Sequence[TargetResult]) -> dict[str, object]:
     return {**targets[0].to_json(), **listed} if len(targets) == 1 else listed
 
 
-def result_of(plan: Plan, found: Mapping[str, Estimate], by_group: Mapping[str, Mapping[str, Estimate]]) -> Result:
-    """The result from what each machine found, by its name, of everybody and of each group."""
+def result_of(
+    plan: Plan, found: Mapping[str, Estimate], by_group: Mapping[str, Mapping[str, Estimate]], smallest: int
+) -> Result:
+    """The result from what each machine found, by its name, of everybody and of each group.
+
+    `smallest` is the number of reports in the smallest tally, of a round or of a group in it, that is not empty.
+    """
+    privacy = CentralPrivacy(alpha=plan.alpha, reports=smallest) if smallest else None
     groups = tuple(GroupResult(group=name, targets=_read(plan, each)) for name, each in sorted(by_group.items()))
-    return Result(targets=_read(plan, found), groups=groups, differences=tuple(_differences(groups)))
+    differences = tuple(_differences(groups))
+    return Result(targets=_read(plan, found), groups=groups, differences=differences, privacy=privacy)
 
 
 def _read(plan: Plan, found: Mapping[str, Estimate]) -> tuple[TargetResult, ...]:

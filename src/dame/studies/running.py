@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dame.device.questions import Question, Slot
 from dame.errors import Mismatch
 from dame.estimates import Estimate, Outcome
-from dame.protocols import EVERYBODY, ByGroup, estimate_of_group
+from dame.protocols import EVERYBODY, ByGroup, estimate_of_group, protocol_named
 from dame.protocols import next as next_of
 from dame.studies.plans import Plan
 from dame.studies.results import Result, result_of
@@ -19,16 +19,14 @@ Heard = Iterable[Tally | ByGroup]
 
 def first(plan: Plan) -> Question:
     """The first question of a study with one machine."""
-    plan.only  # noqa: B018  a study with several has several first questions
-    return questions(plan)[0]
+    return protocol_named(plan.only.protocol).question(plan.only, ())
 
 
 def next(plan: Plan, tallies: Heard) -> Question | Result:
     """The next question of a study with one machine, or its result when every round has its tally."""
-    plan.only  # noqa: B018  a study with several has several open questions
-    heard = list(tallies)
-    open_ = questions(plan, heard)
-    return open_[0] if open_ else result(plan, heard)
+    heard, machine = list(tallies), plan.only
+    step = _steps(plan, _histories(plan, heard))[machine.name]
+    return step if isinstance(step, Question) else result(plan, heard)
 
 
 def questions(plan: Plan, tallies: Heard = ()) -> tuple[Question, ...]:
@@ -48,14 +46,22 @@ def result(plan: Plan, tallies: Heard) -> Result:
     open_ = [step.slot for step in found.values() if isinstance(step, Question)]
     if open_:
         raise Mismatch(f"the study is not over: there is no tally of {_named(open_[0])}")
-    return result_of(plan, found, _by_group(plan, histories))  # type: ignore[arg-type]  # no question is open
+    by_group, smallest = _by_group(plan, histories), _smallest(histories)
+    return result_of(plan, found, by_group, smallest)  # type: ignore[arg-type]  # no question is open
 
 
 def result_of_outcomes(plan: Plan, outcomes: Sequence[Outcome]) -> Result:
     """The result from what each machine came to."""
     pairs = list(zip(plan.machines, outcomes, strict=True))
     heard = {machine.name: outcome.by_group for machine, outcome in pairs}
-    return result_of(plan, {machine.name: outcome.estimate for machine, outcome in pairs}, _by_group(plan, heard))
+    found = {machine.name: outcome.estimate for machine, outcome in pairs}
+    return result_of(plan, found, _by_group(plan, heard), _smallest(heard))
+
+
+def _smallest(heard: Mapping[str, Sequence[ByGroup]]) -> int:
+    """The number of reports in the smallest tally that is not empty; 0 where all are."""
+    counts = [tally.reports for each in heard.values() for tallies in each for tally in tallies.values()]
+    return min((count for count in counts if count), default=0)
 
 
 def _by_group(plan: Plan, heard: Mapping[str, Sequence[ByGroup]]) -> dict[str, dict[str, Estimate]]:

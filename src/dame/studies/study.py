@@ -80,16 +80,20 @@ class Study:
         brief = Brief(
             users=users,
             alpha=self.alpha,
-            sizes=self._sizes(target.column),
+            sizes=measure.sizes or self._sizes(target.column),
             statistic=measure.statistic,
             weights=self.weights,
             between_sd=spread_of(self.between_sd),
+            levels=measure.levels,
+            scale=measure.scale,
             target=measure.name,
             study=self.study,
         )
-        if measure.protocol is not None:
-            return planned(replace(brief, sizes=Sizes.constant(1)), measure.protocol)
-        return planned(brief, self.protocol, **self.choices)
+        if measure.protocol is None:
+            return planned(brief, self.protocol, **self.choices)
+        own = protocol_named(measure.protocol)
+        choices = {name: value for name, value in self.choices.items() if name in own.choices}
+        return planned(brief, measure.protocol, **choices)
 
     def _sizes(self, column: str) -> Sizes:
         if not isinstance(self.sizes, Mapping):
@@ -119,7 +123,7 @@ def plan(
 
     `study` is the identity that keeps a device from answering twice; a random one is drawn when none is given.
     Further choices go to the planner: `adaptive` takes `max_rounds` (1 to 6), `failure` (the chance of a wrong
-    location that it may accept) and `survey` (the share of the users that is first asked for sizes, such as 0.1, when
+    window that it may accept) and `survey` (the share of the users that is first asked for sizes, such as 0.1, when
     M is but a guess). Several targets: see `dame.Study`.
     """
     identity = {} if study is None else {"study": study}

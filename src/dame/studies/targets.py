@@ -7,11 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
+from typing import Protocol as Interface
 
 from dame import checks
 from dame.device.statistics import LONGEST_NAME, RELATIONS, Indicator, Present, Square, Statistic, Value
 from dame.errors import InvalidInput
 from dame.estimates import Estimate
+from dame.planning.brief import SCALES
+from dame.sizes import Sizes
 from dame.studies.combining import among_present, standard_deviation
 
 LONGEST = 48
@@ -34,6 +37,21 @@ class Measure(NamedTuple):
     share: float = 1.0
     protocol: str | None = None
     """The protocol, where that is not the study's choice."""
+    levels: tuple[float, ...] = ()
+    """The quantiles that are wanted instead of the mean."""
+    scale: str = SCALES[0]
+    sizes: Sizes | None = None
+    """The sizes, where everybody is known to count as one record."""
+
+
+class Known(Interface):
+    """A population whose truth is known, in the units of its statistics."""
+
+    def mean(self, statistic: Statistic) -> float:
+        """The mean of a statistic, among people who have the column."""
+
+    def quantile(self, statistic: Statistic, at: float) -> float:
+        """The point that such a share of people lies below."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +81,35 @@ class Target(ABC):
     def _means(self) -> Sequence[tuple[str, Statistic]]:
         """The statistics whose means are needed, each with a word for it."""
 
-    @abstractmethod
     def _read(self, means: Sequence[Estimate]) -> Estimate:
-        """The target from the means, among people who have the column."""
+        """The target from the means, among people who have the column: the only one, unless a kind says otherwise."""
+        return means[0]
 
-    @abstractmethod
     def true_value(self, means: Sequence[float]) -> float:
         """The target where the true means are known, among people who have the column."""
+        return means[0]
 
-    @abstractmethod
+    def truth(self, known: Known) -> float:
+        """The target of a population that is known."""
+        return self.true_value([known.mean(statistic) for _, statistic in self._means()])
+
+    def truths(self, known: Known) -> tuple[float, ...]:
+        """The true quantiles, where it tells some."""
+        del known
+        return ()
+
+    @property
+    def distributions(self) -> frozenset[Statistic]:
+        """The statistics whose distribution is told."""
+        return frozenset()
+
     def _sensitivities(self) -> Sequence[float]:
         """How much an error in each mean is felt in the target, where people are typical."""
+        return [1.0]
+
+    def _typical(self) -> tuple[str, ...]:
+        """For which people its error is predicted, in sentences, where that matters."""
+        return ()
 
     @abstractmethod
     def own_name(self) -> str:
@@ -98,7 +134,9 @@ class Target(ABC):
         measures = [Measure(self.name if single else f"{self.name}/{word}", what, share) for word, what in means]
         if self.present < 1:
             presence = Present(column=self.column)
-            measures.append(Measure(f"{self.name}/present", presence, PRESENCE_SHARE, PRESENCE_PROTOCOL))
+            measures.append(
+                Measure(f"{self.name}/present", presence, PRESENCE_SHARE, PRESENCE_PROTOCOL, sizes=Sizes.constant(1))
+            )
         return tuple(measures)
 
     def read(self, found: Sequence[Estimate]) -> Estimate:
@@ -129,8 +167,10 @@ class Target(ABC):
     def assumptions(self) -> tuple[str, ...]:
         """What its predicted error takes for granted, in sentences."""
         if self.present == 1:
-            return ("everybody is taken to have records of every column; say so with present=… where not",)
-        return (f"{self.present:.0%} of people are expected to have records of {self.column}; how many is estimated",)
+            who = "everybody is taken to have records of every column; say so with present=… where not"
+        else:
+            who = f"{self.present:.0%} of people are expected to have records of {self.column}; how many is estimated"
+        return (who, *self._typical())
 
     def to_json(self) -> dict[str, object]:
         """The target as a JSON object, and as the table of a study file."""
@@ -138,7 +178,12 @@ class Target(ABC):
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
-        """The target with the fields of a document."""
+        """The target that the fields of a document describe."""
+        return cls._of_fields(given)
+
+    @classmethod
+    def _of_fields(cls, given: Mapping[str, Any]) -> Self:
+        """The target with exactly these fields."""
         required = frozenset(field.name for field in fields(cls) if field.default is MISSING)
         names = frozenset(field.name for field in fields(cls))
         return cls(**dict[str, Any](checks.keys("target", given, required, names)))
@@ -150,7 +195,7 @@ class Target(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _WithinBounds(Target):
+class WithinBounds(Target):
     """A target about values within bounds."""
 
     bounds: tuple[float, float]
@@ -185,23 +230,13 @@ class _WithinBounds(Target):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mean(_WithinBounds):
+class Mean(WithinBounds):
     """The mean of people's own means of a column."""
 
     kind = "mean"
 
     def _means(self) -> Sequence[tuple[str, Statistic]]:
         return [("mean", self._value)]
-
-    def _read(self, means: Sequence[Estimate]) -> Estimate:
-        return means[0]
-
-    def true_value(self, means: Sequence[float]) -> float:
-        """The true mean."""
-        return means[0]
-
-    def _sensitivities(self) -> Sequence[float]:
-        return [1.0]
 
     def own_name(self) -> str:
         """What it is called where its column has several targets."""
@@ -219,7 +254,7 @@ class Mean(_WithinBounds):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sd(_WithinBounds):
+class Sd(WithinBounds):
     """The standard deviation of the records of a column, every person with the same weight."""
 
     kind = "sd"
@@ -243,15 +278,12 @@ class Sd(_WithinBounds):
         sd, distance = TYPICAL_SPREAD * self._half, TYPICAL_DISTANCE * self._half
         return [distance / sd, 1 / (2 * sd)]
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What its predicted error takes for granted, in sentences."""
+    def _typical(self) -> tuple[str, ...]:
         middle, distance = sum(self.bounds) / 2, TYPICAL_DISTANCE * self._half
-        typical = (
+        return (
             f"the error of {self.name} is predicted for a standard deviation of {TYPICAL_SPREAD * self._half:g} "
-            f"around a mean {distance:g} away from {middle:g}"
+            f"around a mean {distance:g} away from {middle:g}",
         )
-        return (*Target.assumptions.fget(self), typical)  # type: ignore[attr-defined]
 
     def own_name(self) -> str:
         """What it is called where its column has several targets."""
@@ -278,24 +310,10 @@ class Share(Target):
 
     def __post_init__(self) -> None:
         Target.__post_init__(self)
-        Indicator(column=self.column, relation=self.relation, than=self.than)
-
-    @property
-    def _indicator(self) -> Indicator:
-        return Indicator(column=self.column, relation=self.relation, than=self.than)
+        self._means()  # an indicator checks itself
 
     def _means(self) -> Sequence[tuple[str, Statistic]]:
-        return [("share", self._indicator)]
-
-    def _read(self, means: Sequence[Estimate]) -> Estimate:
-        return means[0]
-
-    def true_value(self, means: Sequence[float]) -> float:
-        """The true share."""
-        return means[0]
-
-    def _sensitivities(self) -> Sequence[float]:
-        return [1.0]
+        return [("share", Indicator(column=self.column, relation=self.relation, than=self.than))]
 
     def own_name(self) -> str:
         """What it is called where its column has several targets."""
@@ -326,7 +344,7 @@ class Share(Target):
         than = given[found[0]]
         rest = {name: value for name, value in given.items() if name not in RELATIONS}
         text = than if isinstance(than, str) else repr(int(than) if isinstance(than, bool) else than)
-        return Target.from_json.__func__(cls, {**rest, "relation": found[0], "than": text})  # type: ignore[attr-defined,no-any-return]
+        return cls._of_fields({**rest, "relation": found[0], "than": text})
 
     @classmethod
     def from_words(cls, words: Sequence[str], **options: Any) -> Self:
@@ -334,10 +352,6 @@ class Share(Target):
         if len(words) < 3 or words[1] not in RELATIONS:
             raise InvalidInput("target", ":".join((cls.kind, *words)), "share:COLUMN:above:X, :below:X or :is:VALUE")
         return cls(column=words[0], relation=words[1], than=":".join(words[2:]), **options)
-
-
-TARGETS: dict[str, type[Target]] = {target.kind: target for target in (Mean, Share, Sd)}
-"""The kinds of targets by their names."""
 
 
 def mean(column: str, bounds: tuple[float, float], **options: Any) -> Mean:

@@ -1,4 +1,4 @@
-"""The theory: Theorems 1 and 2, the effective size m̃, the lemmas that serve as checks, and the information limit."""
+"""The theory: Theorems 1 and 2, the effective size m̃, the lemmas that serve as checks, and the information limits."""
 
 from dame.theory.constants import PAPER, UNIT, Constants
 from dame.theory.effective import bin_half_width, effective_size, phi
@@ -10,11 +10,13 @@ from dame.theory.lemmas import (
     wrong_bin_exponent,
 )
 from dame.theory.lower import lower_bound, lower_bound_at
+from dame.theory.one_round import LOSS_OF_ONE_ROUND, one_round_limit
 from dame.theory.theorems import HIGH_PRIVACY, Bounds, bounds
 from dame.theory.upper import TwoSizes, corollary_two_sizes, upper_bound, upper_bound_at
 
 __all__ = [
     "HIGH_PRIVACY",
+    "LOSS_OF_ONE_ROUND",
     "PAPER",
     "UNIT",
     "Bounds",
@@ -28,6 +30,7 @@ __all__ = [
     "lower_bound",
     "lower_bound_at",
     "mean_absolute_sum",
+    "one_round_limit",
     "phi",
     "privacy_factor",
     "upper_bound",

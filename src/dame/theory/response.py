@@ -28,8 +28,9 @@ _ATOMS = 65
 _GROUPS = 16
 _DELTAS = 61
 _FINEST = 0.02
-_FAR, _FAR_LEFT = 8.0, -16.0
-"""Further than any mean can be from any centre; and left of all that is then asked for."""
+_FAR, _FAR_LEFT, _FAR_RIGHT, _APART = 8.0, -16.0, 200.0, 256.0
+"""Further than any mean can be from any centre; left and right of all atoms, those without a chance too, and of all
+that is then asked for; and more than between these."""
 
 
 def record_variance(room: Any) -> Any:
@@ -147,12 +148,19 @@ class ResponseTable:
                 response[cap, clip, law] = means.clipped(deltas, weights, half)
         return cls(caps=caps, clips=clips, deltas=deltas, mean=mean, response=response)
 
-    def at(self, delta: Floats, caps: slice = slice(None)) -> NDArray[np.float64]:
-        """The response at centre errors delta[law, node], interpolated: indexed by cap, clip, law, node."""
+    def at(self, delta: Floats, caps: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """The response at centre errors delta[law, node] or delta[cap, law, node], for all caps or some of them.
+
+        Interpolated, and indexed by cap, clip, law, node.
+        """
         left, part = between(self.deltas, delta)
+        chosen = np.arange(len(self.caps)) if caps is None else caps
         law = np.arange(len(ROOMS))[:, None]
-        lower = self.response[caps, :, law, left]
-        return lower + (self.response[caps, :, law, left + 1] - lower) * part
+        # Where delta has an axis of caps, one of clips goes after it.
+        left, part = (left[:, None], part[:, None]) if delta.ndim == 3 else (left, part)
+        index = (chosen[:, None, None, None], np.arange(len(self.clips))[:, None, None], law)
+        lower = self.response[*index, left]
+        return np.asarray(lower + (self.response[*index, left + 1] - lower) * part)
 
 
 def between(grid: Floats, points: Floats) -> tuple[NDArray[np.intp], Floats]:
@@ -186,17 +194,20 @@ class UserMeans:
         falls = above * (knots[:, :0:-1] - knots[:, -2::-1])
         excess = np.zeros_like(knots)
         excess[:, -2::-1] = np.cumsum(falls, axis=1) * shares[:, None]
-        return cls(shares=shares, knots=knots, excess=excess)
+        # All groups lie side by side on one axis, on which each has its own stretch; after the last knot there is none.
+        rows = np.arange(len(values))[:, None]
+        knots = np.concatenate((knots, np.full((len(values), 1), _FAR_RIGHT)), axis=1) + _APART * rows
+        excess = np.concatenate((excess, np.zeros((len(values), 1))), axis=1)
+        return cls(shares=shares, knots=knots.ravel(), excess=excess.ravel())
 
     def clipped(self, deltas: Floats, weights: Floats, half: float) -> Floats:
         """E clip(weight·(mean + δ), ±half) by δ, where the groups have these weights."""
         # A clip is the difference of two excesses; one beyond all that can be is none.
         reaches = np.minimum(half / weights, _FAR)
-        total = np.full(len(deltas), -float(self.shares @ (weights * reaches)))
-        for knots, excess, weight, reach in zip(self.knots, self.excess, weights, reaches, strict=True):
-            low, high = np.interp((-reach - deltas, reach - deltas), knots, excess)
-            total += weight * (low - high)
-        return total
+        total = -float(self.shares @ (weights * reaches))
+        points = np.clip(np.stack((-reaches[:, None] - deltas, reaches[:, None] - deltas)), _FAR_LEFT, _FAR)
+        low, high = np.interp(points + _APART * np.arange(len(reaches))[:, None], self.knots, self.excess)
+        return np.asarray(total + weights @ (low - high))
 
 
 def user_means(room: float, groups: SizeGroups, between_sd: float = 0.0, stretch: float = 1.0) -> UserMeans:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.lenses import NOTHING, Bins, Lens, SizeClasses, Windows, effective_records
+from dame.device.stripes import UNDECIDED, Stripes
 from dame.vectorised.forms import Forms
 
 Floats = NDArray[np.float64]
@@ -102,13 +103,33 @@ class _WindowsForm(LensForm[Windows]):
         z -= left
         z /= right - left
         np.clip(z, 0.0, 1.0, out=z)
-        only = np.zeros(1, np.int64)
-        return Readings(which=np.broadcast_to(np.intp(0), len(z)), first=only, last=only, marks=z)
+        return _on_one_bin(z)
+
+
+class _StripesForm(LensForm[Stripes]):
+    def read(self, lens: Stripes, sizes: Ints, means: Floats, windows: Places | int) -> Readings:
+        patterns = [lens.pattern(window) for window in range(lens.window_count)]
+        offsets = np.array([level.offset(phase) for level, phase in patterns])
+        wavelengths = np.array([level.wavelength for level, _ in patterns])
+        place = means - offsets[windows]
+        place /= wavelengths[windows]
+        place -= np.floor(place)
+        marks = np.less(place, 0.5).astype(np.float64)
+        fewest = np.array([level.min_size for level, _ in patterns])
+        if fewest.max() > 1:
+            marks[sizes < fewest[windows]] = UNDECIDED
+        return _on_one_bin(marks)
+
+
+def _on_one_bin(marks: Floats) -> Readings:
+    only = np.zeros(1, np.int64)
+    return Readings(which=np.broadcast_to(np.intp(0), len(marks)), first=only, last=only, marks=marks)
 
 
 LENS_FORMS.register(Bins, _BinsForm())  # type: ignore[arg-type]  # each form is asked about its own lens only
 LENS_FORMS.register(SizeClasses, _SizeClassesForm())  # type: ignore[arg-type]
 LENS_FORMS.register(Windows, _WindowsForm())  # type: ignore[arg-type]
+LENS_FORMS.register(Stripes, _StripesForm())  # type: ignore[arg-type]
 
 
 def weights(lens: Windows, sizes: NDArray[np.int64] | Floats) -> Floats:

@@ -1,12 +1,13 @@
-// The page of a participant: check the invitation, read her records, draw one report, show it, send it.
+// The page of a participant: check the invitation, read her records; when she agrees, draw one report and send it.
 
 import { fromHex, toHex } from "./device/bytes.js";
-import { answer, decode, parse, participantName, questionOf } from "./device/index.js";
+import { decode, parse, participantName, questionOf, respond, summarise } from "./device/index.js";
 import { checkedQuestion, checkPinned, invitationOf, must, pinOf, Refusal, termsOf } from "./join/invitation.js";
-import { openMemory } from "./join/memory.js";
+import { askToStay, openMemory } from "./join/memory.js";
+import { hearing, paced } from "./join/pace.js";
 import { askForRecords } from "./join/records.js";
 import { hasPlace } from "./join/statistics.js";
-import { showChecked, showReport, showTerms } from "./join/views.js";
+import { showAgreement, showChecked, showReport, showTerms } from "./join/views.js";
 import { ask, pathOf } from "./page/api.js";
 import { byId, guardSkipLink, hide, show } from "./page/dom.js";
 import { moment, plural, short } from "./page/words.js";
@@ -18,7 +19,7 @@ let invitation;
 let terms;
 
 async function begin() {
-  hide("refusal", "terms", "numbers", "report", "done");
+  hide("refusal", "terms", "numbers", "agreement", "report", "done");
   try {
     invitation = invitationOf(location.hash);
     memory ??= await openMemory();
@@ -38,28 +39,70 @@ async function meet() {
     "Somebody has already taken part in this study with this browser, by another invitation. Each person answers once: " +
       "please use your own device.",
   );
-  if (stored.sent) return finish(stored);
+  if (stored.sent) {
+    present(stored.report, null);
+    return finish(stored);
+  }
   show(byId("terms"));
-  const sent = parse(await ask(pathOf(terms.study, "rounds", terms.slot, "question")));
-  const question = await checkedQuestion(sent, terms);
-  showTerms(terms, question);
-  showChecked(terms, question, invitation);
-  if (!stored.report) return askForRecords(question.statistic, (records) => draw(question, records).catch(refuse));
+  if (!stored.report) await checkUnused();
+  const question = await askedNow(stored.report);
+  if (!stored.report) return offer(question);
   const same = stored.report.id === question.id;
   must(same, "The study asks you a second question. You have answered one, and one is all that you agreed to.");
-  return present(stored.report, null);
+  return deliver(stored.report, null); // she agreed before it was drawn: it only has to arrive
+}
+
+/** Her question. A round that is over has none any more; a report that was drawn in time may still be on its way. */
+async function askedNow(report) {
+  try {
+    const sent = parse(await hearing(ask(pathOf(terms.study, "rounds", terms.slot, "question"))));
+    const question = await checkedQuestion(sent, terms);
+    showTerms(terms, question);
+    showChecked(terms, question);
+    return question;
+  } catch (problem) {
+    if (!report || problem.reason !== "too-late") throw problem;
+    return questionOf(parse(report.question));
+  }
+}
+
+/** Refuses an invitation that somebody has answered with: in another browser, or in a window that forgot it. */
+async function checkUnused() {
+  const state = JSON.parse(await hearing(ask(pathOf(terms.study, "invitation"), { secret: invitation.token })));
+  must(
+    state.answered === false,
+    "A report has already been sent with this invitation: from another browser or device, or from a private window that " +
+      "was closed since. A second one would tell more about you than you agreed to, so none is drawn.",
+  );
+}
+
+function offer(question) {
+  showAgreement(terms, question);
+  askForRecords(question.statistic, (records) => draw(question, records).catch(refuse));
+  show(byId("agreement"));
 }
 
 // --- her report
 
+/** She agreed. Her records are averaged, then comes the moment at which anybody's page would go on. */
 async function draw(question, records) {
-  const person = hasPlace(question.statistic, records) ? question.statistic.summarise(records) : null;
-  const hex = toHex(answer(question, records).bytes);
+  byId("drawing").textContent = "Your report is being drawn. This takes a few seconds, the same for everybody.";
+  const person = summarise(question, records);
+  await Promise.all([paced(), askToStay()]);
+  const before = await memory.enrol(pinOf(terms));
+  if (before.report) return deliver(before.report, null); // another tab was first: its report is the one that counts
+  await checkUnused();
+  const hex = toHex(respond(question, person).bytes);
   const report = { participant: participantName(invitation.token), id: question.id, question: question.canonical, hex };
   const kept = (await memory.keepReport(terms.study, report)).report;
-  // Another tab may have been first: its report is the one that counts.
-  present(kept, kept.hex === hex ? person : null);
+  return deliver(kept, kept.hex === hex && hasPlace(question.statistic, records) ? person : null);
+}
+
+async function deliver(report, person) {
+  hide("agreement");
+  present(report, person);
   byId("report").focus();
+  await send(report);
 }
 
 function present(report, person) {
@@ -70,8 +113,7 @@ function present(report, person) {
 }
 
 async function send(report) {
-  const button = byId("send");
-  button.disabled = true;
+  hide("send");
   byId("send-error").textContent = "";
   const post = { method: "POST", secret: invitation.token, body: fromHex("report", report.hex) };
   try {
@@ -80,7 +122,7 @@ async function send(report) {
     byId("done").focus();
   } catch (problem) {
     byId("send-error").textContent = `${sentenceOf(problem)} Your report is kept: the same bytes will be sent next time.`;
-    button.disabled = false;
+    show(byId("send"));
   }
 }
 
@@ -103,7 +145,8 @@ function mayPass({ reason, status }) {
 }
 
 async function finish(stored) {
-  hide("refusal", "terms", "numbers", "report");
+  hide("refusal", "terms", "numbers", "agreement", "send");
+  byId("report-title").textContent = "What left this device";
   byId("done-text").textContent =
     `It was sent on ${moment(stored.sent)}. There is nothing more to do; opening this invitation again sends nothing new.`;
   const answered = (await memory.all()).filter(({ report }) => report);
@@ -132,7 +175,7 @@ function sentenceOf(problem) {
 function refuse(problem) {
   const early = problem.reason === "too-early";
   const later = early || mayPass(problem);
-  hide("numbers", "report");
+  hide("numbers", "agreement", "report");
   byId("refusal").className = early ? "card" : "card stop";
   byId("refusal-title").textContent = early ? "It is not your turn yet" : "Nothing was sent";
   byId("refusal-text").textContent = early ? earlySentence(problem.body) : sentenceOf(problem);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +29,18 @@ SOME = (0, 4, 8, 10, 14)
 """Distributions by their places in ROOMS: enough to predict, and enough to compare designs."""
 
 
-def after_each(brief: Brief, rounds: Sequence[Round], laws: Sequence[int] = MOST) -> list[ErrorState]:
+def after_each(brief: Brief, rounds: Sequence[Round], laws: tuple[int, ...] = MOST) -> list[ErrorState]:
     """What to expect after each round, for some of the distributions, if sizes are as assumed."""
-    models = a_few(brief)
-    first, *rest = rounds
-    states = [state_after(first.lens, first, brief, reporting(brief, first.share), ROOMS)]
-    for round_ in rest:
-        states.append(_measured(models, brief, round_, states[-1], laws))
-    return states
+    return [_after(brief, tuple(rounds[: count + 1]), laws) for count in range(len(rounds))]
+
+
+@lru_cache(maxsize=512)
+def _after(brief: Brief, rounds: tuple[Round, ...], laws: tuple[int, ...]) -> ErrorState:
+    # Remembered, because designs that are compared have their first rounds in common.
+    *earlier, last = rounds
+    if not earlier or last.lens.bins > 1:
+        return state_after(last.lens, last, brief, reporting(brief, last.share), ROOMS)
+    return _measured(a_few(brief), brief, last, _after(brief, tuple(earlier), laws), laws)
 
 
 def reporting(brief: Brief, share: float) -> float:

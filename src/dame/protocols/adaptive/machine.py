@@ -12,18 +12,22 @@ from dame.estimates import Estimate
 from dame.planning.brief import Brief
 from dame.planning.machines import MachinePlan
 from dame.protocols.adaptive import between_users, segments, survey
-from dame.protocols.adaptive.locate import PAIR
 from dame.protocols.adaptive.one_distribution import OneDistribution
 from dame.protocols.adaptive.search import best_design
 from dame.protocols.adaptive.strategies import Strategy
+from dame.protocols.adaptive.stripes import Striped
 from dame.protocols.adaptive.tuning import TUNING
+from dame.protocols.adaptive.votes import PAIR
 from dame.protocols.base import Protocol, forecast
+from dame.protocols.one_round.design import StripeDesign
+from dame.protocols.one_round.planning import STRIPES, best_stripes, notes, striped_round
 from dame.tally import Tally
 from dame.theory.frontier import frontier_ratio
 
 ROUNDS = 3
 MOST_ROUNDS = 6
-FAILURE = 1e-6
+FAILURE = 0.01
+"""A wrong place is weighed against the error; a plan never accepts more than this."""
 
 VOTES, BITS = "bins bits", "windows bits"
 _STARTS = (VOTES, BITS)
@@ -31,6 +35,7 @@ _SURVEYS = ("size-classes bits", "size-classes choice")
 _STRATEGIES: dict[tuple[bool, str], Strategy] = {
     **{(False, start): OneDistribution(TUNING.trust) for start in _STARTS},
     **{(False, start): survey.Surveyed() for start in _SURVEYS},
+    (False, STRIPES): Striped(),
     (True, BITS): segments.Segments(),
 }
 """By whether users' own means vary, and by the shape of the first round."""
@@ -44,11 +49,11 @@ class Adaptive(Protocol):
     details = frozenset({"frontier_ratio", survey.FAILURE_DETAIL})
     choices = frozenset({"max_rounds", "failure", "survey"})
     shapes = frozenset(
-        (*before, first, *(BITS,) * more)
+        (*before, *located, *(BITS,) * more)
         for before in ((), *((start,) for start in _SURVEYS))
-        for first in _STARTS
-        for more in range(first is VOTES, MOST_ROUNDS)
-    )
+        for located in ((BITS,), (VOTES,), (BITS, VOTES))
+        for more in range(VOTES in located, MOST_ROUNDS + 1 - len(located))
+    ) | {(STRIPES,)}
     elected = PAIR
 
     def check(self, plan: MachinePlan) -> None:
@@ -83,14 +88,28 @@ class Adaptive(Protocol):
                 forecast=forecast(brief, expected.average),
                 notes=between_users.notes(brief, expected),
             )
+        if max_rounds == 1 and (striped := best_stripes(brief, failure)) is not None:
+            return self._striped(brief, striped)
         design = best_design(brief, max_rounds, failure)
         return MachinePlan(
             protocol=self.name,
             protocol_version=self.version,
             brief=brief,
             rounds=design.rounds,
-            forecast=forecast(brief, design.outcome, design.failure),
+            forecast=forecast(brief, design.outcome, design.failure, design.cost),
             details=_details(brief),
+        )
+
+    def _striped(self, brief: Brief, design: StripeDesign) -> MachinePlan:
+        """A plan of one round on stripes."""
+        return MachinePlan(
+            protocol=self.name,
+            protocol_version=self.version,
+            brief=brief,
+            rounds=(striped_round(brief, design),),
+            forecast=forecast(brief, design.risk, design.failure),
+            details=_details(brief),
+            notes=notes(design),
         )
 
     def _surveyed(self, brief: Brief, max_rounds: int, failure: float, share: float) -> MachinePlan:
@@ -103,7 +122,7 @@ class Adaptive(Protocol):
             protocol_version=self.version,
             brief=brief,
             rounds=(survey.survey_round(brief, share), *survey.scaled(design.rounds, 1 - share)),
-            forecast=forecast(brief, design.outcome, design.failure),
+            forecast=forecast(brief, design.outcome, design.failure, design.cost),
             details={**_details(brief), survey.FAILURE_DETAIL: failure},
             notes=("the rounds after the survey are designed for the sizes it finds; predicted for those assumed",),
         )

@@ -5,6 +5,7 @@ All rounds are read together, by a posterior over models (see `models`, `posteri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,13 +13,15 @@ from functools import lru_cache
 from dame.device.lenses import Windows
 from dame.device.parts import narrowed
 from dame.device.questions import Question
-from dame.estimates import Estimate, estimate_from, saturation, widened
+from dame.estimates import Estimate, estimate_from, saturation
 from dame.planning.brief import Brief
 from dame.planning.machines import MachinePlan
-from dame.planning.rounds import Round, moved, windows_around_zero
-from dame.protocols.adaptive.locate import centre_after, middle_of, wrong_window_chance
+from dame.planning.rounds import moved, windows_around_zero
+from dame.protocols.adaptive.hearing import centres_of, heard
+from dame.protocols.adaptive.locate import centre_after
 from dame.protocols.adaptive.models import plausible
-from dame.protocols.adaptive.posterior import Posterior, heard, posterior
+from dame.protocols.adaptive.places import Located, located
+from dame.protocols.adaptive.posterior import Posterior
 from dame.protocols.adaptive.strategies import Strategy
 from dame.protocols.adaptive.tuning import TUNING
 from dame.tally import Tally
@@ -34,23 +37,26 @@ class OneDistribution(Strategy):
         """The first round as planned; then windows around what was learnt."""
         index = len(history)
         round_ = plan.rounds[index]
-        if not history:
+        if not history or round_.lens.bins > 1:
             return round_.ask(plan.brief, index)
-        return round_.ask(plan.brief, index, moved(_recovering(history, round_), self._centre(plan, history)))
+        windows = narrowed(Windows, round_.lens)
+        times = self._spread(plan, history) / plan.rounds[index - 1].error_after
+        if times > TUNING.wider:
+            windows = _widened(windows, min(times, TUNING.widest))
+        return round_.ask(plan.brief, index, moved(windows, self._centre(plan, history)))
 
     def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
-        """What all rounds say together, with a wider interval where the last window was saturated."""
-        if len(history) == 1:
-            return self._alone(plan, history[0])
+        """What all rounds say together, with a wider interval where θ may be in another place."""
+        if _is_one_window(history):
+            return centre_after(history[0].question.lens, history[0], plan.brief)
         users = [tally.reports for tally in history]
-        found = self._posterior(plan, history)
-        estimate = estimate_from(found.measured(TUNING.digits), users, _notes(history, found))
-        doubt = wrong_window_chance(history[0].question.lens, history[0], plan.brief.sizes)
-        estimate = replace(estimate, failure_probability=doubt)
-        if saturation(history[-1]) > TUNING.saturated:
+        found = self._located(plan, history)
+        estimate = estimate_from(found.best.measured(TUNING.digits), users, _notes(found.best))
+        estimate = replace(estimate, failure_probability=found.doubt)
+        if found.doubt > TUNING.doubt:
+            return _undecided(estimate, found)
+        if _is_saturated(history[-1]) and _holds(history[-1], found.best):
             return self._doubtful(plan, history, estimate)
-        if doubt > TUNING.doubt:
-            return widened(estimate, doubt, f"the vote was not decisive (chance of a wrong window up to {doubt:.2g})")
         return estimate
 
     def reasons(self, plan: MachinePlan) -> list[str]:
@@ -68,7 +74,7 @@ class OneDistribution(Strategy):
     def _doubtful(self, plan: MachinePlan, history: Sequence[Tally], estimate: Estimate) -> Estimate:
         """The estimate when the last window does not hold θ: the interval takes in what the first round said."""
         note = "the last round found its window saturated: the mean lies outside it"
-        first = self._alone(plan, history[0])
+        first = centre_after(history[0].question.lens, history[0], plan.brief)
         ends = (*estimate.interval, *first.interval)
         widest = replace(estimate, interval=(min(ends), max(ends)))
         return replace(widest, failure_probability=1.0, notes=(*estimate.notes, note))
@@ -79,22 +85,32 @@ class OneDistribution(Strategy):
             return 0.0
         if not history[-1].reports:
             return self._centre(plan, history[:-1])
-        if len(history) > 1:
-            return round(self._posterior(plan, history).mean, TUNING.digits)
-        return self._alone(plan, history[0]).value
+        if _is_one_window(history):
+            return centre_after(history[0].question.lens, history[0], plan.brief).value
+        return round(self._located(plan, history).best.mean, TUNING.digits)
 
-    def _alone(self, plan: MachinePlan, tally: Tally) -> Estimate:
-        """What the first round says by itself."""
-        lens = tally.question.lens
-        if lens.window_count > 1:
-            found = self._posterior(plan, [tally])
-            return estimate_from(found.measured(TUNING.digits), [tally.reports])
-        return centre_after(lens, tally, plan.brief)
+    def _spread(self, plan: MachinePlan, history: Sequence[Tally]) -> float:
+        """How far that guess may be off; as far as was planned, if a single window or no report at all says it."""
+        if _is_one_window(history) or not history[-1].reports:
+            return plan.rounds[len(history) - 1].error_after
+        return self._located(plan, history).best.spread
 
-    def _posterior(self, plan: MachinePlan, history: Sequence[Tally]) -> Posterior:
+    def _located(self, plan: MachinePlan, history: Sequence[Tally]) -> Located:
         """What the tallies say together."""
         scale = plan.rounds[len(history) - 1].error_after
-        return _posterior(plan.brief, tuple(history), scale, self.trust)
+        return _located(plan.brief, tuple(history), scale, self.trust)
+
+
+def _is_one_window(history: Sequence[Tally]) -> bool:
+    """Whether there is nothing to weigh: a single round with a single window."""
+    return len(history) == 1 and history[0].question.lens.bins == history[0].question.lens.window_count == 1
+
+
+def _undecided(estimate: Estimate, found: Located) -> Estimate:
+    """The estimate with an interval over all places where θ may be."""
+    low, high = (round(end, TUNING.digits) for end in found.interval())
+    note = f"the vote was not decisive (chance of a wrong window {found.doubt:.2g}): the interval holds other places"
+    return replace(estimate, interval=(low, high), notes=(*estimate.notes, note))
 
 
 _WHY_FIRST = {
@@ -104,33 +120,34 @@ _WHY_FIRST = {
 
 
 @lru_cache(maxsize=32)
-def _posterior(brief: Brief, history: tuple[Tally, ...], scale: float, trust: float) -> Posterior:
+def _located(brief: Brief, history: tuple[Tally, ...], scale: float, trust: float) -> Located:
     # Remembered, because a study asks for the centre and then, with the same tallies, for the estimate.
-    centre = middle_of(history[-1].question.lens)
-    told = [item for tally in history if tally.reports for item in heard(tally.question.lens, tally, brief)]
-    return posterior(plausible(brief, trust), told, centre, scale)
+    heard_of = [tally for tally in history if tally.reports]
+    told = [heard(tally.question.lens, tally, brief) for tally in heard_of]
+    centres = [centre for tally in reversed(history) for centre in centres_of(tally.question.lens)]
+    return located(plausible(brief, trust), told, centres, scale)
 
 
-def _notes(history: Sequence[Tally], found: Posterior) -> list[str]:
-    notes = []
-    if any(_lost(history[:count]) for count in range(3, len(history))):
-        notes.append("two rounds found their windows saturated; the next one recovered with a wider window")
+def _is_saturated(tally: Tally) -> bool:
+    """Whether people are so far out in the windows of a round that coins do not explain it."""
+    error = 2 * math.sqrt(tally.question.channel.variance(1.0) / tally.reports)
+    return saturation(tally) - TUNING.surely * error > TUNING.saturated
+
+
+def _holds(tally: Tally, place: Posterior) -> bool:
+    """Whether the windows of a round are in a place."""
+    low, high = place.within
+    return any(low <= centre <= high for centre in centres_of(tally.question.lens))
+
+
+def _notes(found: Posterior) -> list[str]:
     if found.as_assumed < TUNING.unlikely:
-        notes.append("the answers do not fit the sizes that were assumed: they were read for other sizes")
-    return notes
+        return ["the answers do not fit the sizes that were assumed: they were read for other sizes"]
+    return []
 
 
-def _recovering(history: Sequence[Tally], round_: Round) -> Windows:
-    """The planned lens, or a much wider one if the two rounds before it were saturated."""
-    planned = narrowed(Windows, round_.lens)
-    if not _lost(history):
-        return planned
-    before = narrowed(Windows, history[-1].question.lens)
-    half_width = TUNING.recovery * max(before.windows[0].right, 1.0)
-    return windows_around_zero(half_width, cap=planned.cap, fitted=True, between_sd=planned.between_sd)
-
-
-def _lost(history: Sequence[Tally]) -> bool:
-    """Whether the last two rounds found their windows saturated: one alone happens, and the next round mends it."""
-    measured = history[1:]
-    return len(measured) >= 2 and all(tally.reports and saturation(tally) > TUNING.saturated for tally in measured[-2:])
+def _widened(planned: Windows, times: float) -> Windows:
+    """Windows around 0 that are so many times as wide."""
+    half_width = round(planned.windows[0].right * times, TUNING.digits)
+    dither = max(window.centre for window in planned.windows)
+    return windows_around_zero(half_width, cap=planned.cap, dither=dither, fitted=True, between_sd=planned.between_sd)

@@ -10,35 +10,41 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.channels import Bits
-from dame.device.lenses import Bins, Lens, Windows
-from dame.device.parts import narrowed
-from dame.errors import Mismatch
+from dame.device.lenses import Windows
 from dame.estimates import Measured
-from dame.planning.brief import Brief
-from dame.protocols.adaptive.locate import centre_error, elected_centre
 from dame.protocols.adaptive.models import (
     EITHER_WAY,
     LEANINGS,
-    ROOMS,
     Models,
     Spot,
     distribution_chances,
     in_whole_range,
 )
 from dame.protocols.adaptive.tuning import TUNING
-from dame.tally import Tally
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Promising:
+    """Where a vote says that θ may be: borders of bins of some width, and their log chances at first sight."""
+
+    theta: Floats
+    chances: Floats
+    width: float
+
+
 class Heard(ABC):
     """What a round says of θ."""
+
+    def promising(self) -> Iterator[Promising]:
+        """The places that it speaks for by itself, if it was a vote."""
+        return iter(())
 
     @abstractmethod
     def fit(self, models: Models, theta: Floats, spot: Spot) -> Floats:
@@ -47,13 +53,13 @@ class Heard(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeardCentre(Heard):
-    """What a vote says: a centre, and how far it may be off under each distribution."""
+    """What earlier rounds say together: a centre, and how far it may be off under each distribution."""
 
     centre: float
     spread: Floats
 
     def fit(self, models: Models, theta: Floats, spot: Spot) -> Floats:
-        """A normal density around the centre; with a small chance the vote says nothing."""
+        """A normal density around the centre; with a small chance it says nothing."""
         spread = self.spread[:, None]
         density = np.exp(-(((theta - self.centre) / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
         return np.asarray(np.log((1 - TUNING.misled) * density + TUNING.misled / 2))
@@ -97,48 +103,33 @@ class HeardBits(Heard):
             variances.append(mean * (1 - mean) / window.reports + (0.5 / window.reports) ** 2)
             signals.append(misfit * z)
         if len(self.windows) == 1:
-            return _log_density(misses[0], variances[0] + signals[0] ** 2)
+            return log_density(misses[0], variances[0] + signals[0] ** 2)
         # A model may predict too much or too little of what the windows have in common, and of their difference.
         common, apart = ((signals[0] + signals[1]) / 2) ** 2, ((signals[0] - signals[1]) / 2) ** 2
         own = variances[0] + common + apart
         share = (common - apart) / own
         rest = np.maximum(variances[1] + common + apart - share * (common - apart), variances[1])
-        return _log_density(misses[0], own) + _log_density(misses[1] - share * misses[0], rest)
+        return log_density(misses[0], own) + log_density(misses[1] - share * misses[0], rest)
 
 
-def _log_density(miss: Floats, variance: Floats) -> Floats:
-    return np.asarray(-(miss**2) / (2 * variance) - np.log(variance) / 2)
-
-
-@singledispatch
-def heard(lens: Lens, tally: Tally, brief: Brief) -> Iterator[Heard]:
-    """What a tally with at least one report says."""
-    raise Mismatch(f"adaptive does not read {lens.kind}")
-
-
-@heard.register
-def _heard_votes(lens: Bins, tally: Tally, brief: Brief) -> Iterator[Heard]:
-    channel = narrowed(Bits, tally.question.channel)
-    spread = centre_error(lens, channel, brief.sizes, tally.reports, ROOMS)
-    yield HeardCentre(centre=elected_centre(tally, brief.sizes), spread=spread)
-
-
-@heard.register
-def _heard_bits(lens: Windows, tally: Tally, brief: Brief) -> Iterator[Heard]:
-    pairs = zip(lens.windows, tally.windows, strict=True)
-    windows = [
-        HeardWindow(where.centre, told.reports, told.sums[0] / told.reports) for where, told in pairs if told.reports
-    ]
-    yield HeardBits(lens=lens, channel=narrowed(Bits, tally.question.channel), windows=tuple(windows))
+def log_density(miss: Floats, variance: Floats) -> Floats:
+    """The normal log density of a miss, up to a constant."""
+    positive = np.maximum(variance, np.finfo(np.float64).tiny)  # rounding may take the least ones below 0
+    return np.asarray(-(miss**2) / (2 * positive) - np.log(positive) / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """Chances of points θ; and of the crowds, first that which the plan assumes."""
+    """Chances of points θ; and of the crowds, first that which the plan assumes.
+
+    `log_evidence` is the logarithm of how likely all answers were, up to a constant; θ was looked for `within` bounds.
+    """
 
     theta: Floats
     chances: Floats
     crowds: Floats
+    log_evidence: float
+    within: tuple[float, float]
 
     @property
     def mean(self) -> float:
@@ -159,40 +150,64 @@ class Posterior:
         """The chance that sizes are as the plan assumes."""
         return float(self.crowds[0])
 
+    def interval(self) -> tuple[float, float]:
+        """The interval for θ."""
+        return self.quantile((1 - TUNING.belief) / 2), self.quantile((1 + TUNING.belief) / 2)
+
     def measured(self, digits: int) -> Measured:
         """θ, its standard error and its interval, rounded."""
-        low, high = (
-            round(self.quantile(level), digits) for level in ((1 - TUNING.belief) / 2, (1 + TUNING.belief) / 2)
-        )
+        low, high = (round(end, digits) for end in self.interval())
         return Measured(value=round(self.mean, digits), standard_error=round(self.spread, digits), low=low, high=high)
 
 
-def posterior(models: Models, heard: Sequence[Heard], around: float, scale: float) -> Posterior:
+RANGE = (-1.0, 1.0)
+
+
+def posterior(
+    models: Models, heard: Sequence[Heard], around: float, scale: float, within: tuple[float, float] = RANGE
+) -> Posterior:
     """What is believed after all that was heard; θ is expected within a few times `scale` around a place."""
     half = scale / 4 * np.sinh(np.linspace(0, 1, TUNING.first_points) * math.asinh(8 / scale))
     theta = around + np.concatenate((-half[:0:-1], half))
     # A first look finds the place and the crowds that are worth a closer one.
     spot = Spot(place=around * TUNING.towards_the_middle, crowds=np.arange(len(models.crowds)), leanings=EITHER_WAY)
-    found = _weighed(models, heard, theta, spot)
+    found = _weighed(models, heard, theta, spot, within)
     apart = math.inf
     while apart * TUNING.fine > found.spread:
         apart = float(np.interp(found.mean, found.theta, np.gradient(found.theta)))
         reach = TUNING.reach * max(found.spread, apart / 2)
         theta, apart = np.linspace(found.mean - reach, found.mean + reach, TUNING.points, retstep=True)
         spot = Spot(place=found.mean, crowds=np.flatnonzero(found.crowds > TUNING.hopeless), leanings=LEANINGS)
-        found = _weighed(models, heard, theta, spot)
+        found = _weighed(models, heard, theta, spot, within)
     return found
 
 
-def _weighed(models: Models, heard: Sequence[Heard], theta: Floats, spot: Spot) -> Posterior:
-    theta = theta[(theta >= -1) & (theta <= 1)]
+def _weighed(
+    models: Models, heard: Sequence[Heard], theta: Floats, spot: Spot, within: tuple[float, float]
+) -> Posterior:
+    theta = _inside(theta, within)
     fit = (
         distribution_chances(theta) + np.log(np.gradient(theta)) + models.log_chances[spot.crowds][:, None, None, None]
     )
     for item in heard:
         fit = fit + item.fit(models, theta, spot)
-    weights = np.exp(fit - fit.max())
-    weights /= weights.sum()
+    most = float(fit.max())
+    weights = np.exp(fit - most)
+    total = float(weights.sum())
+    weights /= total
     by_crowd = np.zeros(len(models.crowds))
     by_crowd[spot.crowds] = weights.sum(axis=(1, 2, 3))
-    return Posterior(theta=theta, chances=weights.sum(axis=(0, 1, 2)), crowds=by_crowd)
+    return Posterior(
+        theta=theta,
+        chances=weights.sum(axis=(0, 1, 2)),
+        crowds=by_crowd,
+        log_evidence=most + math.log(total),
+        within=within,
+    )
+
+
+def _inside(theta: Floats, within: tuple[float, float]) -> Floats:
+    """The points within bounds; both bounds where hardly any is."""
+    low, high = within
+    inside = theta[(theta >= low) & (theta <= high)]
+    return inside if len(inside) > 2 else np.linspace(low, high, TUNING.points)

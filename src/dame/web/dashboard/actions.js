@@ -5,6 +5,8 @@ import { byId, download, fill, h, show } from "../page/dom.js";
 import { count, plural } from "../page/words.js";
 import { fileName } from "./home.js";
 
+const ADDED = ["token", "link", "round", "expected"];
+
 let offered = null;
 
 /** Fits the forms to a status. They are left alone while they fit, so that nobody's focus is lost. */
@@ -40,8 +42,8 @@ export function forgetActions() {
   offered = null;
 }
 
-function named({ round, target }, single) {
-  return single ? `round ${round + 1}` : `round ${round + 1} of ${target}`;
+function named({ slot, target }, single) {
+  return single ? `round ${slot + 1}` : `round ${slot + 1} of ${target}`;
 }
 
 /** Asks whether these rounds shall be closed, and closes them: the status after it, or null. */
@@ -53,11 +55,17 @@ export async function closeRounds(slots, { study, key, found }) {
     rounds.length > 1 ? `Close ${rounds.length} rounds?` : `Close ${named(rounds[0], single)}?`;
   byId("confirm-text").textContent =
     `${rounds.length > 1 ? "They have" : "It has"} ${sum("reports")} of ${sum("expected")} expected reports. A closed ` +
-    "round cannot be opened again; who comes later is turned away.";
+    `round cannot be opened again; who comes later is turned away.${fewer(rounds, found.minimum_reports)}`;
   if (!(await confirmed())) return null;
   let status = null;
   for (const slot of slots) status = await closeRound(study, slot, key);
   return status;
+}
+
+function fewer(rounds, least) {
+  const wanted = Math.max(least, 1);
+  if (rounds.every(({ reports }) => reports >= wanted)) return "";
+  return ` This study waits for ${plural(wanted, "report")} in each round: with fewer, its result may be nearly empty.`;
 }
 
 function confirmed() {
@@ -74,8 +82,9 @@ export async function invitePeople({ study, key, found }) {
   const group = found.group ? byId("group").value.trim() : null;
   const made = await invite(study, Number(byId("number").value), group, key);
   const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = made.map(({ token, link }) => `${group === null ? "" : `${cell(group)},`}${token},${link}\n`).join("");
-  const head = `${group === null ? "" : "group,"}token,link\n`;
+  const line = (one) => [...(group === null ? [] : [cell(group)]), ...ADDED.map((name) => one[name])].join(",");
+  const lines = made.map((one) => `${line(one)}\n`).join("");
+  const head = `${group === null ? "" : "group,"}${ADDED.join(",")}\n`;
   download(`${fileName(study)}-invitations${group === null ? "" : `-${fileName(group)}`}.csv`, head + lines, "text/csv");
   byId("invited").textContent =
     `${plural(made.length, "invitation")} saved as a file. Give each person one link; nobody can read them again here.`;

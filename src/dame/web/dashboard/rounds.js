@@ -16,13 +16,13 @@ export function roundItem(round, ends, heading) {
     h(
       "div",
       { class: "head" },
-      h(heading, {}, `${round.round + 1}. ${round.name}`),
+      h(heading, {}, `${round.slot + 1}. ${round.name}`),
       h("span", { class: `badge ${round.state}` }, round.state),
     ),
     h("progress", {
       max: Math.max(goal, round.reports, 1),
       value: round.reports,
-      "aria-label": `Round ${round.round + 1} of ${round.target}: ${label}`,
+      "aria-label": `Round ${round.slot + 1} of ${round.target}: ${label}`,
     }),
     h("div", { class: "quiet" }, label),
     round.window ? h("div", { class: "quiet" }, looks(round.window, ends)) : null,
@@ -50,7 +50,7 @@ export function histogram(round, [low, high], width) {
   }));
   const whisker = votes.standard_error * Math.sqrt(Math.ceil(all.length / bars.length));
   const guides = guidesFor(bars.map((one) => one.height));
-  const label = `Votes of round ${round.round + 1} of ${round.target}; chosen: ${range(...votes.chosen)}`;
+  const label = `Votes of round ${round.slot + 1}, ${round.target}; chosen: ${range(...votes.chosen)}`;
   return h(
     "figure",
     { class: "votes" },
@@ -60,15 +60,15 @@ export function histogram(round, [low, high], width) {
       "details",
       { "data-slot": round.slot },
       h("summary", {}, "As a table"),
-      table(bars, `Votes of round ${round.round + 1} of ${round.target} as a table`),
+      table(bars, `Votes of round ${round.slot + 1}, ${round.target} as a table`),
     ),
   );
 }
 
-function caption({ round, name, histogram: votes, reports }) {
+function caption({ slot, name, histogram: votes, reports }) {
   const people = plural(reports, "person", "people");
   return (
-    `Round ${round + 1} (${name}): where the averages of ${people} lie, with the noise of the reports removed. ` +
+    `Round ${slot + 1} (${name}): where the averages of ${people} lie, with the noise of the reports removed. ` +
     `Thin lines are standard errors. Chosen: ${range(...votes.chosen)}.`
   );
 }

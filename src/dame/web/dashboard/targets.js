@@ -52,7 +52,7 @@ function progress(target, status) {
 function waiting(target, status) {
   const open = target.machines.flatMap((machine) => roundsOf(machine, status)).filter(({ state }) => state === "open");
   const whose = (name) => (target.machines.length > 1 ? ` of ${name}` : "");
-  const names = open.map(({ round, target: name }) => `round ${round + 1}${whose(name)}`);
+  const names = open.map(({ slot, target: name }) => `round ${slot + 1}${whose(name)}`);
   const collecting = open.length ? `Collecting: ${names.join(", ")}.` : "No round is open.";
   const planned = `an error of about ${short(target.predicted_rmse, 2)} was planned`;
   return h("p", { class: "waiting" }, `${collecting} The estimate follows when the last round is closed; ${planned}.`);

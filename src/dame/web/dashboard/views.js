@@ -11,6 +11,7 @@ const REASONS = {
   "wrong-round": "report of another round",
   "too-early": "before the round was open",
   "too-late": "after the round was closed",
+  expired: "invitation withdrawn or over",
   oversized: "too large",
   malformed: "not a report of the question",
 };

@@ -3,7 +3,7 @@
 //   const question = questionOf(parse(text));
 //   const report = answer(question, [7.5, 6.0, 8.25]);        // report.bytes is all that leaves
 
-export { answer } from "./answer.js";
+export { answer, respond, summarise } from "./answer.js";
 export { participantName, slotOf } from "./assignment.js";
 export { canonical, parse } from "./json.js";
 export { questionOf } from "./questions.js";

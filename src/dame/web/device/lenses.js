@@ -11,7 +11,7 @@ import { kind, Part } from "./parts.js";
 
 export const MOST_BINS = 1n << 20n;
 const MOST_RECORDS = 1n << 62n;
-const MOST_WINDOWS = 64;
+const MOST_WINDOWS = 128;
 const NARROWEST = 1e-12;
 const NOTHING = Object.freeze({ first: 1, last: 0, mark: 0 });
 
@@ -144,8 +144,77 @@ function windowOf(ends) {
   return Object.freeze([centre, left, right]);
 }
 
+const SHIFT = 0.37; // of a step between two phases
+const UNDECIDED = 0.5; // the mark of somebody with too few records
+
+/** Is your mean on a dark stripe or on a light one? Dark are [o + k·wavelength, o + (k + 1/2)·wavelength). */
+class Stripes extends Lens {
+  static fields = { kind, levels: levelsOf };
+
+  get bins() {
+    return 1n;
+  }
+
+  get windowBits() {
+    return Math.log2(patterns(this.levels));
+  }
+
+  /** The pattern that a window stands for: the phases of the first level come first. */
+  pattern(window) {
+    let phase = window;
+    for (const [wavelength, phases, fewest] of this.levels) {
+      // Where a dark stripe begins, and how long it is to the next.
+      if (phase < phases) return { wavelength, offset: ((phase + SHIFT) * wavelength) / Number(phases), fewest };
+      phase -= Number(phases);
+    }
+    throw new InvalidInput("window", window, `a whole number below ${patterns(this.levels)}`);
+  }
+
+  /** One bin, marked by whoever is on a dark stripe; half of it by whoever has too few records. */
+  reading({ size, mean }, window) {
+    const { wavelength, offset, fewest } = this.pattern(window);
+    // Everybody takes the same steps: the time must not tell who has enough records.
+    const place = (mean - offset) / wavelength;
+    const mark = place - Math.floor(place) < 0.5 ? 1 : 0;
+    return { first: 0, last: 0, mark: BigInt(size) >= fewest ? mark : UNDECIDED };
+  }
+
+  /** A whole mark more or less: from a light stripe to a dark one. */
+  get differences() {
+    return [[0n, 0n], [0n, 1n], [1n, 0n]];
+  }
+}
+
+/** A list of levels, each a list of a wavelength, a number of phases and a least size. */
+function levelsOf(name, list) {
+  if (!Array.isArray(list) || !(1 <= list.length && list.length <= MOST_WINDOWS))
+    throw new InvalidInput(name, list, `a list of 1 to ${MOST_WINDOWS} levels`);
+  const levels = Object.freeze(list.map(levelOf));
+  const count = patterns(levels);
+  if (!(count <= MOST_WINDOWS && Number.isInteger(Math.log2(count))))
+    throw new InvalidInput("phases", count, `1, 2, 4 … or ${MOST_WINDOWS} in all: fair coins draw one`);
+  return levels;
+}
+
+function levelOf(level) {
+  if (!Array.isArray(level) || level.length !== 3)
+    throw new InvalidInput("level", level, "a wavelength, a number of phases and a least size");
+  const [wavelength, phases, fewest] = level;
+  return Object.freeze([
+    real(1e-6, 8)("wavelength", wavelength),
+    whole(1n, BigInt(MOST_WINDOWS))("phases", phases),
+    whole(1n, MOST_RECORDS)("min_size", fewest),
+  ]);
+}
+
+/** How many patterns levels have together. */
+function patterns(levels) {
+  return levels.reduce((sum, [, phases]) => sum + Number(phases), 0);
+}
+
 export const LENSES = new Map([
   ["bins", Bins],
   ["size-classes", SizeClasses],
   ["windows", Windows],
+  ["stripes", Stripes],
 ]);

@@ -2,7 +2,8 @@
 //
 // Each maps a record to an integer grid, so that sums are exact and every device arrives at the same mean, bit for bit.
 // `column` names the value in records that have several; where it is empty, records are bare numbers. `range` is what -1
-// and 1 stand for, in the units of the statistic's mean.
+// and 1 stand for, in the units of the statistic's mean. Where `draws` is true, 64 random bits choose one of a person's
+// records, which stands for all of them.
 
 import { check, printable, real } from "./checks.js";
 import { InvalidInput } from "./errors.js";
@@ -59,6 +60,25 @@ class Square extends Bounded {
 
   get range() {
     return [0, ((this.high - this.low) / 2) ** 2];
+  }
+}
+
+/** One of a person's values, which her device draws, each as likely; a number, clipped to [low, high]. */
+class Drawn extends Bounded {
+  get draws() {
+    return true;
+  }
+
+  /** {size, mean} of one record: in ascending order, the one that the word falls on. */
+  summarise(records, word = 0n) {
+    // All are read and sorted before one is chosen: neither time nor errors may tell which.
+    const steps = this.steps(records).sort((one, other) => one - other);
+    const place = Number((word * BigInt(steps.length)) >> 64n);
+    return summaryOf(steps.slice(place, place + 1));
+  }
+
+  get range() {
+    return [this.low, this.high];
   }
 }
 
@@ -119,6 +139,7 @@ class Present extends Share {
 export const STATISTICS = new Map([
   ["value", Value],
   ["square", Square],
+  ["drawn", Drawn],
   ["indicator", Indicator],
   ["present", Present],
 ]);

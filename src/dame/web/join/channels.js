@@ -14,8 +14,7 @@ import { lensView } from "./lenses.js";
 class ChannelView {
   showsBits = true;
 
-  constructor({ lens, channel }, view) {
-    this.lens = lens;
+  constructor({ channel }, view) {
     this.channel = channel;
     this.view = view;
   }
@@ -81,10 +80,11 @@ class Bits extends OfComparing {
   compared({ window, value }, size) {
     if (this.view.noun) return "";
     const log = this.log(value);
-    const [lowest, highest] = [-1, 1].map((mean) => inHundred(Math.exp(log(this.lens.reading({ size, mean }, window)))));
+    const [some, others] = this.view.compared(window, size);
+    const many = ({ reading }) => inHundred(Math.exp(log(reading)));
     return (
-      `Of 100 people with the lowest possible ${this.view.what}, about ${lowest} would send this same ${value}; of 100 with ` +
-      `the highest, about ${highest}. `
+      `Of 100 people ${some.who}, about ${many(some)} would send this same ${value}; of 100 ${others.who}, about ` +
+      `${many(others)}. `
     );
   }
 

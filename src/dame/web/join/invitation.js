@@ -7,20 +7,28 @@ import { sha256 } from "../device/sha256.js";
 import { STATISTICS } from "../device/statistics.js";
 
 const TOKEN = /^[0-9a-f]{32}$/;
-const KEY = /^[0-9a-f]{64}$/;
+const HASH = /^[0-9a-f]{64}$/;
+const ALPHA = /^[0-9.]+(e-?[0-9]+)?$/;
 
 /** Something is not as the participant agreed to: nothing is answered. */
 export class Refusal extends Error {}
 
-/** {study, token, key, group} of a link; everything stands behind the `#`, which browsers send to nobody. */
+/** {study, token, key, plan, alpha, group} of a link; all of it stands behind the `#`, which browsers send to nobody.
+ *
+ * It says which plan she is invited to, so that a service cannot show different people different studies of one name. */
 export function invitationOf(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  const [study, token, key, group] = ["study", "token", "key", "group"].map((name) => fields.get(name));
-  must(study && token, "This address is no invitation: it must end with #study=…&token=…&key=…");
+  const [study, token, key, plan, alpha, group] = NAMES.map((name) => fields.get(name));
+  const whole = study && token && key !== null && plan !== null && alpha !== null;
+  must(whole, "This address is no invitation: it must end with #study=…&token=…&key=…&plan=…&alpha=…");
   must(TOKEN.test(token), "The token of this invitation is damaged: it must have 32 hexadecimal digits.");
-  must(key === null || KEY.test(key), "The key of this invitation is damaged: it must have 64 hexadecimal digits.");
-  return { study, token, key, group };
+  must(HASH.test(key), "The key of this invitation is damaged: it must have 64 hexadecimal digits.");
+  must(HASH.test(plan), "The plan of this invitation is damaged: it must have 64 hexadecimal digits.");
+  must(ALPHA.test(alpha) && Number(alpha) > 0, "The α of this invitation is damaged: it must be a number above 0.");
+  return { study, token, key, plan, alpha: Number(alpha), group };
 }
+
+const NAMES = ["study", "token", "key", "plan", "alpha", "group"];
 
 /** What the person is asked to agree to, from the public description of a study (as `parse` reads it).
  *
@@ -34,17 +42,26 @@ export function termsOf(document, invitation) {
   const { plan_id: planId, public_key: key } = document;
   const identity = toHex(sha256(utf8(canonical(plan))));
   must(identity === planId, "The plan of this study does not have the identity that the service names.");
-  must(KEY.test(key), "The service sends no valid key of this study.");
-  must([null, key].includes(invitation.key), "The service presents another key than your invitation names.");
+  must(HASH.test(key), "The service sends no valid key of this study.");
+  must(key === invitation.key, "The service presents another key than your invitation names.");
   must(group || !invitation.group, "Your invitation names a group, and the plan of this study has none.");
   const title = typeof document.title === "string" && document.title ? document.title : study;
   const alpha = Number(plan.alpha);
-  must(alpha > 0, "The plan of this study has no valid α.");
+  const said = `α = ${invitation.alpha}`;
+  must(alpha === invitation.alpha, `The plan of this study has α = ${plan.alpha}, your invitation says ${said}.`);
+  must(planId === invitation.plan, "The plan of this study is not the one that your invitation names.");
   const slots = slotsOf(plan);
   const shares = slots.map(({ share }) => share);
   const slot = slotOf(study, shares, participantName(invitation.token));
   const asked = { slot, ...slots[slot], wanted: plan.targets, groups: group, group: invitation.group };
-  return { study, title, key, planId, alpha, ...asked };
+  asked.least = Number(document.minimum_reports);
+  return { study, title, key, planId, alpha, about: aboutOf(document.about), ...asked };
+}
+
+/** Who asks, why, whom to write to, and the text to agree to, as far as whoever made the study said so. */
+function aboutOf(said) {
+  const text = (name) => (typeof said?.[name] === "string" ? said[name] : "");
+  return Object.fromEntries(["asker", "purpose", "contact", "consent"].map((name) => [name, text(name)]));
 }
 
 /** The slots of a plan: the rounds of all machines of all targets, one after the other, with the share of each. */

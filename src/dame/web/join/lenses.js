@@ -4,22 +4,24 @@
 // - `asked`, the question in words, and `note`, what else she should know;
 // - `noun` and `nouns`, what a bin is called, and `binName(bin)`; where bins have no names, `noun` is null and `sides` are
 //   the words for people without a mark and with a whole one;
-// - `windowName(window)`, where there are several windows;
+// - `windowName(window)` and `windowNouns`, where there are several windows; `compared(window, size)`, where bins have no
+//   names: two kinds of people, in words, with their readings;
 // - `what` people differ in, and `whats`; `possible(window, size)`, people of whom each might be her, with the `from` and `to` of their
-//   bars; `silent`, somebody who marks nothing, or null; `axis`, the drawing's ends;
-// - `own(person)`, where she herself is on it, or null; `caption(person)`, the words below it.
+//   bars; `silent(window)`, somebody who marks nothing, or null; `axis`, the drawing's ends;
+// - `own(person, window)`, where she herself is on it, or null; `caption(person, window)`, the words below it.
 
 import { clamp } from "../device/exact.js";
 import { apart, count, listed, plural, range, short } from "../page/words.js";
 import { statisticView } from "./statistics.js";
 
 const AVERAGES = 41;
+const MOST_STRIPES = 80;
 const FINE = 2 ** 42;
 const MOST_CLASSES = 63; // nobody has more than 2^62 numbers
 
 /** What lenses on averages, or on other means of a statistic, have in common. */
 class OfAverages {
-  silent = null;
+  windowNouns = "windows";
 
   constructor({ lens, statistic }) {
     this.lens = lens;
@@ -27,6 +29,10 @@ class OfAverages {
     this.asks = statisticView(statistic);
     this.what = this.asks.what;
     this.whats = this.asks.whats;
+  }
+
+  silent() {
+    return null;
   }
 
   get possibly() {
@@ -39,6 +45,12 @@ class OfAverages {
     return low + ((mean + 1) / 2) * (high - low);
   }
 
+  /** Averages on the inner scale as texts that tell them apart. */
+  apart(means) {
+    // Where one segment or stripe ends and another one begins, doubles may differ by their last digits.
+    return apart(means.map((mean) => this.units(Math.round(mean * FINE) / FINE)));
+  }
+
   own({ mean }) {
     return this.units(mean);
   }
@@ -46,6 +58,22 @@ class OfAverages {
   /** The bar of a possible person, between two averages on the inner scale. */
   bar(left, right, person) {
     return { from: this.units(left), to: this.units(right), person };
+  }
+
+  /** The two people there are where one may say yes or no. */
+  yesAndNo(size = 1) {
+    return [
+      { ...this.bar(-1, 0, { size, mean: -1 }), name: "no" },
+      { ...this.bar(0, 1, { size, mean: 1 }), name: "yes" },
+    ];
+  }
+
+  compared(window, size) {
+    const reading = (mean) => this.lens.reading({ size, mean }, window);
+    return [
+      { who: `with the lowest possible ${this.what}`, reading: reading(-1) },
+      { who: "with the highest", reading: reading(1) },
+    ];
   }
 }
 
@@ -56,7 +84,10 @@ class Bins extends OfAverages {
   constructor(question) {
     super(question);
     this.fewest = Number(this.lens.min_size);
-    this.silent = this.fewest > 1 ? { size: 1, mean: 0 } : null;
+  }
+
+  silent() {
+    return tooFew(this.fewest);
   }
 
   get asked() {
@@ -65,7 +96,7 @@ class Bins extends OfAverages {
   }
 
   get note() {
-    return this.silent ? `With fewer than ${plural(this.fewest, "number")} your device marks none of them.` : "";
+    return this.fewest > 1 ? `With fewer than ${plural(this.fewest, "number")} your device marks none of them.` : "";
   }
 
   binName(bin) {
@@ -90,7 +121,7 @@ class Bins extends OfAverages {
   }
 
   caption() {
-    if (this.silent) return `${this.possibly}, for somebody with at least ${plural(this.fewest, "number")}.`;
+    if (this.fewest > 1) return `${this.possibly}, for somebody with at least ${plural(this.fewest, "number")}.`;
     return `${this.possibly}; how many numbers there are plays no part.`;
   }
 }
@@ -101,13 +132,16 @@ class SizeClasses {
   noun = "class";
   nouns = "classes";
   note = "What your numbers are plays no part.";
-  silent = null;
 
   constructor({ lens, statistic }) {
     this.lens = lens;
     this.records = statisticView(statistic).records;
     this.count = Number(lens.classes);
     this.axis = [0, Math.min(this.count, MOST_CLASSES)];
+  }
+
+  silent() {
+    return null;
   }
 
   get asked() {
@@ -165,8 +199,7 @@ class Windows extends OfAverages {
   get windowNames() {
     const { windows } = this.lens;
     const ends = windows.map(([centre], window) => (this.alike ? this.ends(window, 1) : [centre]));
-    // Where one segment ends and the next begins, doubles may differ by their last digits.
-    const names = apart(ends.flat().map((end) => this.units(Math.round(end * FINE) / FINE)));
+    const names = this.apart(ends.flat());
     return ends.map(({ length }, window) => names.slice(length * window, length * (window + 1)).join(" to "));
   }
 
@@ -186,14 +219,6 @@ class Windows extends OfAverages {
     return means.map((mean, index) => this.bar(borders[index], borders[index + 1], { size, mean }));
   }
 
-  /** The two people there are where one may say yes or no. */
-  yesAndNo() {
-    return [
-      { ...this.bar(-1, 0, { size: 1, mean: -1 }), name: "no" },
-      { ...this.bar(0, 1, { size: 1, mean: 1 }), name: "yes" },
-    ];
-  }
-
   caption(person) {
     if (this.asks.direct) return `${this.possibly}: no on the left, yes on the right.`;
     if (this.alike) return `${this.possibly}; how many numbers there are plays no part.`;
@@ -201,10 +226,128 @@ class Windows extends OfAverages {
   }
 }
 
+class Stripes extends OfAverages {
+  noun = null;
+  windowNouns = "patterns";
+  sides = ["on a light stripe", "on a dark one"];
+
+  constructor(question) {
+    super(question);
+    const { levels } = this.lens;
+    this.widths = sorted(levels.map(([wavelength]) => wavelength / 2));
+    this.fewest = sorted(levels.map(([, , fewest]) => Number(fewest)));
+  }
+
+  get asked() {
+    const [low, high] = this.axis;
+    const widths = this.widths.map((width) => short(((high - low) * width) / 2));
+    const wide = widths.length > 1 ? `between ${widths[0]} and ${widths.at(-1)}` : `each ${widths[0]}`;
+    const patterns = `one of ${2 ** this.lens.windowBits} such patterns`;
+    const coins = this.lens.windowBits ? ` Your device draws ${patterns} with fair coins.` : "";
+    const direct = this.asks.direct ? `${this.asks.direct} ` : "";
+    return (
+      `${direct}The range from ${range(low, high)} is painted in dark and light stripes, ${wide} wide. Is ` +
+      `${this.asks.whole} on a dark one or on a light one?${coins}`
+    );
+  }
+
+  get note() {
+    const [least, most] = [this.fewest[0], this.fewest.at(-1)];
+    if (most <= 1) return "";
+    if (least === most) return `With fewer than ${plural(most, "number")} it tosses a fair coin instead.`;
+    return (
+      `With too few numbers for the pattern it tosses a fair coin instead: with fewer than ${count(most)} for the most ` +
+      "demanding one."
+    );
+  }
+
+  silent(window) {
+    return tooFew(Number(this.lens.pattern(window).fewest));
+  }
+
+  /** The first dark stripe of a pattern, with as many digits as tell it from the others of its width. */
+  windowName(window) {
+    const { wavelength } = this.lens.pattern(window);
+    const all = Array.from({ length: 2 ** this.lens.windowBits }, (_, each) => each);
+    const alike = all.filter((each) => this.lens.pattern(each).wavelength === wavelength);
+    const darks = alike.map((each) => this.firstDark(each));
+    const names = this.apart(darks.flat());
+    const place = alike.indexOf(window);
+    const before = darks.slice(0, place).flat().length;
+    const [left] = darks[place];
+    if (left === undefined) return "light all over";
+    const more = left + wavelength < 1 ? ", and so on" : "";
+    return `dark from ${names[before]} to ${names[before + 1]}${more}`;
+  }
+
+  /** The ends of the first dark stripe within the bounds, as far as it is within them; none if all is light. */
+  firstDark(window) {
+    const { wavelength, offset } = this.lens.pattern(window);
+    const half = wavelength / 2;
+    const left = offset + wavelength * Math.floor((half - 1 - offset) / wavelength);
+    return left < 1 ? [Math.max(left, -1), Math.min(left + half, 1)] : [];
+  }
+
+  possible(window) {
+    const { wavelength, offset, fewest } = this.lens.pattern(window);
+    const size = Number(fewest);
+    if (this.asks.direct) return this.yesAndNo(size);
+    const stripes = narrow(wavelength) ? inTurn(wavelength / 2, offset) : everyStripe(wavelength / 2, offset);
+    return stripes.map(([left, right, mean]) => this.bar(left, right, { size, mean }));
+  }
+
+  own(person, window) {
+    return person.size >= Number(this.lens.pattern(window).fewest) ? super.own(person) : null;
+  }
+
+  compared() {
+    return this.sides.map((who, mark) => ({ who, reading: { first: 0, last: 0, mark } }));
+  }
+
+  caption(_, window) {
+    const { wavelength, fewest } = this.lens.pattern(window);
+    const who = fewest > 1n ? `, for somebody with at least ${plural(Number(fewest), "number")}` : "";
+    if (this.asks.direct) return `${this.possibly}: no on the left, yes on the right.`;
+    if (!narrow(wavelength)) return `${this.possibly}${who}, with a bar for each stripe.`;
+    return `${this.possibly}${who}. The stripes are too narrow to draw: bars show some of them, dark and light in turn.`;
+  }
+}
+
+/** All stripes within the bounds, of a width and from an offset on: their ends and their middle. */
+function everyStripe(width, offset) {
+  const first = Math.ceil((-1 - offset) / width);
+  const borders = Array.from({ length: Math.ceil(2 / width) + 1 }, (_, index) => offset + (first + index) * width);
+  const ends = [-1, ...borders.filter((border) => -1 < border && border < 1), 1];
+  return ends.slice(1).map((right, index) => [ends[index], right, (ends[index] + right) / 2]);
+}
+
+/** Where stripes are too narrow to be seen: people in the middle of a light one and of a dark one, in turn. */
+function inTurn(width, offset) {
+  return Array.from({ length: AVERAGES }, (_, index) => {
+    const [left, right] = [index, index + 1].map((end) => (2 * end) / AVERAGES - 1);
+    const stripe = 2 * Math.floor(((left + right) / 2 - offset) / (2 * width)) + (index % 2);
+    return [left, right, offset + (stripe + 1 / 2) * width];
+  });
+}
+
+function narrow(wavelength) {
+  return 4 / wavelength > MOST_STRIPES;
+}
+
+/** Somebody with a single number, where so many are needed; nobody where one is enough. */
+function tooFew(fewest) {
+  return fewest > 1 ? { size: 1, mean: 0 } : null;
+}
+
+function sorted(numbers) {
+  return [...new Set(numbers)].sort((one, other) => one - other);
+}
+
 const VIEWS = new Map([
   ["bins", Bins],
   ["size-classes", SizeClasses],
   ["windows", Windows],
+  ["stripes", Stripes],
 ]);
 
 /** The entry of a question's lens. */

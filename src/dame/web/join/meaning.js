@@ -18,7 +18,7 @@ export function said(question, { window, value }) {
   const { lens, channel } = viewsOf(question);
   const bits = question.lens.windowBits;
   if (!bits) return channel.said(value);
-  const drawn = `which of ${2 ** bits} windows fair coins drew for you: ${lens.windowName(window)}`;
+  const drawn = `which of ${2 ** bits} ${lens.windowNouns} fair coins drew for you: ${lens.windowName(window)}`;
   return `${channel.said(value)} ${plural(bits, "more bit says", "more bits say")} ${drawn}.`;
 }
 
@@ -33,7 +33,8 @@ export function possibilities(question, { window, value }, size) {
   // Of very many neighbours, the middle one stands for all.
   const people = grouped(lens.possible(window, size), MOST_BARS, (some) => some[some.length >> 1]);
   const logs = people.map(({ person }) => logOf(person));
-  const silent = lens.silent && logOf(lens.silent);
+  const nobody = lens.silent(window);
+  const silent = nobody && logOf(nobody);
   const largest = Math.max(...logs, silent ?? Number.NEGATIVE_INFINITY);
   return {
     bars: people.map((bar, index) => ({ ...bar, likelihood: Math.exp(logs[index] - largest) })),
@@ -50,6 +51,6 @@ export function meant(question, report, size, { bars, silent }) {
     `${channel.compared(report, size)}Each bar is one possible ${lens.what}; its height says how likely this very report ` +
     `would then be, compared with the ${lens.what} that fits best. No ${lens.what} is ruled out: the least likely has ` +
     `${percent(least, 1)}, and α = ${short(alpha, 4)} allows none below ${percent(Math.exp(-alpha), 1)}.` +
-    (silent === null ? "" : ` Somebody with too few numbers to mark any has ${percent(silent, 1)}.`)
+    (silent === null ? "" : ` Somebody with too few numbers has ${percent(silent, 1)}.`)
   );
 }

@@ -7,6 +7,7 @@ import { Refusal } from "./invitation.js";
 
 const NAME = "dame";
 const STORE = "studies";
+const LONGEST_ASKING = 2000;
 
 /** Opens the memory; a Refusal where the browser remembers nothing. */
 export async function openMemory() {
@@ -16,10 +17,17 @@ export async function openMemory() {
     return new Memory(await finished(request));
   } catch {
     throw new Refusal(
-      "This browser keeps no memory for this page (a private window?). Without one it could not make sure that you " +
-        "answer only once.",
+      "This browser keeps no memory for this page, as in some private windows. Without one it could not make sure that " +
+        "you answer only once: please use an everyday window.",
     );
   }
+}
+
+/** Asks the browser not to forget by itself; what it says is shown nowhere, as it may change its mind. */
+export async function askToStay() {
+  const asking = globalThis.navigator?.storage?.persist?.();
+  // Some browsers ask her, and wait for ever if she does not answer.
+  await Promise.race([asking, new Promise((resolve) => setTimeout(resolve, LONGEST_ASKING))]).catch(() => false);
 }
 
 class Memory {

@@ -6,10 +6,10 @@ import { statisticView } from "./statistics.js";
 import { showAbsent, showRead } from "./views.js";
 
 const LARGEST_FILE = 200e6;
-const INPUTS = ["file", "column", "typed", "leave", "none", "draw", "have-yes", "have-no"];
+const INPUTS = ["file", "column", "typed", "leave", "none", "draw", "have-yes", "have-no", "weak"];
 const NOTHING = { values: [], bad: [], empty: 0 };
 
-/** Shows the form that a statistic needs; `draw` is given her records, when she asks for her report. */
+/** Shows the form that a statistic needs; `draw` is given her records, when she has agreed. */
 export function askForRecords(statistic, draw) {
   forget();
   const view = statisticView(statistic);
@@ -25,10 +25,15 @@ export function askForRecords(statistic, draw) {
   byId("typed-label").textContent = view.hint;
   byId("none-text").textContent = `I have no ${view.records}`;
   let records = null; // null: nothing to draw from yet
+  const update = () => {
+    const weak = !byId("weak-field").hidden;
+    byId("draw").disabled = records === null || (weak && !byId("weak").checked);
+  };
   const offer = (found) => {
     records = found;
-    byId("draw").disabled = found === null;
+    update();
   };
+  byId("weak").onchange = update;
   if (plain) askWhether(offer);
   else new Entry(statistic, view, offer);
   byId("draw").onclick = () => {
@@ -43,7 +48,7 @@ export function askForRecords(statistic, draw) {
 /** Removes what she entered from the page, and all listeners with it. */
 function forget() {
   for (const id of ["typed", "file"]) byId(id).value = "";
-  for (const id of ["leave", "none", "have-yes", "have-no"]) byId(id).checked = false;
+  for (const id of ["leave", "none", "have-yes", "have-no", "weak"]) byId(id).checked = false;
   for (const id of INPUTS) for (const event of ["onchange", "oninput", "onclick"]) byId(id)[event] = null;
   byId("draw").disabled = true;
   fill(byId("read"));

@@ -36,13 +36,19 @@ class OfNumbers extends StatisticView {
     return [this.statistic.low, this.statistic.high];
   }
 
-  read(numbers) {
+  /** What many numbers come to, in a few words. */
+  comes(numbers) {
     const { low, high } = this.statistic;
     const mean = numbers.reduce((sum, number) => sum + clamp(number, low, high), 0) / numbers.length;
+    return `average ${short(mean, 5)}`;
+  }
+
+  read(numbers) {
+    const { low, high } = this.statistic;
     const clipped = numbers.filter((number) => number < low || number > high).length;
     const outside = `${plural(clipped, "number lies", "numbers lie")} outside ${short(low, 6)} to ${short(high, 6)}`;
     return [
-      `${plural(numbers.length, "number")}, average ${short(mean, 5)}`,
+      `${plural(numbers.length, "number")}, ${this.comes(numbers)}`,
       clipped ? `${outside} and ${clipped === 1 ? "counts" : "count"} as the nearer bound.` : null,
     ];
   }
@@ -72,6 +78,23 @@ class Square extends OfNumbers {
 
   get whole() {
     return `the average squared distance of your ${this.records} from ${this.middle}`;
+  }
+}
+
+class Drawn extends OfNumbers {
+  what = "number";
+  whats = "numbers";
+
+  get only() {
+    return `for your ${this.records}, of which your device draws one by chance and forgets the others`;
+  }
+
+  get whole() {
+    return `the one of your ${this.records} that your device draws`;
+  }
+
+  comes() {
+    return "one of which your device will draw, each as likely";
   }
 }
 
@@ -134,6 +157,7 @@ class Present extends StatisticView {
 const VIEWS = new Map([
   ["value", Value],
   ["square", Square],
+  ["drawn", Drawn],
   ["indicator", Indicator],
   ["present", Present],
 ]);

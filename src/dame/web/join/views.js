@@ -12,7 +12,7 @@ import { targetWords } from "./targets.js";
 
 const MOST_BITS = 256;
 const MOST_BAD = 8;
-const WEAK = 10; // a factor e^α beyond which the page says so
+const WEAK = 3; // an α beyond which she has to say that she accepts it
 
 // --- step 1
 
@@ -24,22 +24,57 @@ export function showTerms(terms, question) {
   byId("asked").textContent = question ? asked(question) : "Your question is not there yet.";
   fill(byId("why"), reasons(terms));
   const { bounds } = statisticView(terms.statistic);
+  showAbout(terms.about);
   fillFacts(byId("facts"), [
     ...(terms.statistic.column ? [["Your column", terms.statistic.column]] : []),
     ...(bounds ? [["Bounds", bounds.map((bound) => short(bound, 6)).join(" to ")]] : []),
     ["Privacy budget α", short(terms.alpha, 4)],
     ["You send, once", question ? plural(reportBits(question), "bit") : "a few bits"],
     ["Your round", `${terms.round + 1} of ${terms.rounds}`],
+    ...(terms.least > 0 ? [["It waits for", `at least ${plural(terms.least, "report")}`]] : []),
     ...(terms.groups ? [[`Your ${terms.groups}`, terms.group ?? "as invited"]] : []),
   ]);
   const factor = Math.exp(terms.alpha);
   byId("means").textContent =
-    `Whoever sees your report can be at most ${short(factor, 3)} times more sure of anything about you than before, ` +
-    `however many records you have, and whatever else she knows.${factor > WEAK ? " That is weak protection: think twice." : ""}`;
+    `Whoever sees your report can be at most ${short(factor, 3)} times (e^α) more sure of anything about you than before, ` +
+    "however many records you have, and whatever else she knows. A suspicion of 50\u202f% becomes at most " +
+    `${percentAfter(factor)}.${terms.alpha > WEAK ? " That is weak protection: think twice." : ""}`;
   fill(byId("odds"), odds(factor));
   byId("example").textContent =
     "So somebody who held a thing about you for as likely as not can never be surer of it than the second bar, even after " +
     "seeing all that you send.";
+}
+
+/** Who asks, why, and whom to write to. */
+function showAbout({ asker, purpose, contact }) {
+  const said = [
+    ["Who asks", asker],
+    ["Why", purpose],
+    ["Questions to", contact],
+  ].filter(([, value]) => value);
+  fillFacts(byId("about"), said);
+  show(byId("about"), said.length > 0);
+  show(byId("about-nobody"), !asker);
+}
+
+/** What she agrees to before anything is drawn. */
+export function showAgreement({ alpha, about }, question) {
+  byId("consent").textContent = about.consent;
+  show(byId("consent"), about.consent !== "");
+  byId("agreement-text").textContent =
+    `If you agree, your device draws your report with random coins, once, and sends it at once: ` +
+    `${plural(reportBits(question), "bit")}. You see afterwards what left. You are not shown it first, because whoever ` +
+    "looks at the report and then decides whether to send it tells more than the report does.";
+  show(byId("weak-field"), alpha > WEAK);
+  byId("weak-text").textContent =
+    `I accept a budget of α = ${short(alpha, 4)}, although a suspicion of 50\u202f% about me can become ` +
+    `${percentAfter(Math.exp(alpha))}.`;
+  byId("drawing").textContent = "";
+}
+
+function percentAfter(factor) {
+  const after = factor / (1 + factor);
+  return percent(after, after > 0.995 ? 2 : after > 0.9 ? 1 : 0);
 }
 
 /** Why she is asked for this and for nothing else, and for which group she is counted. */
@@ -70,7 +105,8 @@ function oneOfMany(wanted, own, only, parts) {
       "p",
       {},
       `Each person is asked for one of them, so that her whole privacy budget serves one answer. ${only} ${parts} Which ` +
-        "one it is follows from a public hash of the study and your invitation: nobody chose it, and nothing about you did.",
+        "one it is follows from a public hash of the study and of your invitation’s token. Whoever made the invitation drew " +
+        "the token, and could have chosen with it; your records had no part in it.",
     ),
   ];
 }
@@ -94,16 +130,20 @@ function odds(factor) {
 }
 
 /** The list of what the page has checked before it shows a question. */
-export function showChecked(terms, question, invitation) {
-  const key = invitation.key ? "that your invitation names" : "that the service presented at your first visit";
+export function showChecked(terms, question) {
   show(byId("checks"));
   fill(
     byId("checked"),
-    h("li", {}, `The question is signed with the key ${key}: `, h("code", {}, terms.key)),
-    h("li", {}, "The plan of the study has the identity ", h("code", {}, terms.planId)),
+    h("li", {}, "The question is signed with the key that your invitation names: ", h("code", {}, terms.key)),
+    h("li", {}, "The plan of the study is the one that your invitation names: ", h("code", {}, terms.planId)),
     h("li", {}, "The question has the identity ", h("code", {}, question.id)),
     h("li", {}, `Its privacy loss, computed here in exact arithmetic, is at most α = ${question.alpha}.`),
-    h("li", {}, "Your round follows from a public hash of the study and your token; nobody chose it."),
+    h(
+      "li",
+      {},
+      "Your round follows from a public hash of the study and your token. Whoever made your invitation drew the token, and " +
+        "could have chosen your round with it; your report is as private in any round.",
+    ),
   );
 }
 
@@ -159,11 +199,11 @@ export function showReport(question, report, hex, person) {
   fill(byId("bits"), channel.showsBits ? bitList(channel, hex, reportBits(question), question.lens.windowBits) : null);
   const tag = 2 * TAG_BYTES;
   fill(byId("bytes"), pairs(hex.slice(0, tag)), " ", h("b", {}, pairs(hex.slice(tag))));
-  byId("send").textContent = `Send these ${reportBytes(question)} bytes`;
+  byId("send").textContent = `Send these ${reportBytes(question)} bytes again`;
   drawMeaning(question, report, person, lens);
   byId("once").textContent =
     "This report was drawn once and is kept in this browser; sending it again sends the same bytes. It cannot be drawn again, " +
-    "because fresh coins would wash out the noise. Decide to send it or not for any reason but what the bits happen to be.";
+    "because fresh coins would wash out the noise.";
 }
 
 function bitList(channel, hex, bits, windowBits) {
@@ -200,7 +240,7 @@ function drawMeaning(question, report, person, lens) {
   const found = possibilities(question, report, size);
   byId("meaning-text").textContent = meant(question, report, size, found);
   const [low, high] = lens.axis;
-  const own = person && lens.own(person);
+  const own = person && lens.own(person, report.window);
   const isOwn = ({ from, to }) => own !== null && from <= own && (own < to || to >= high);
   const bars = found.bars.map((bar) => ({ ...bar, height: bar.likelihood, chosen: isOwn(bar) }));
   const label = `How likely this report is for each possible ${lens.what}`;
@@ -208,7 +248,7 @@ function drawMeaning(question, report, person, lens) {
   const place = byId("meaning");
   const draw = () => {
     const chart = barChart({ width: widthOf(place), low, high, bars, guides: [0, 0.5, 1], label });
-    fill(place, chart, h("figcaption", {}, `${lens.caption(person)}${yours}`));
+    fill(place, chart, h("figcaption", {}, `${lens.caption(person, report.window)}${yours}`));
   };
   draw();
   addEventListener("resize", draw);

@@ -13,14 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dame.device.records import HALF_GRID
-from dame.device.statistics import Indicator, Present, Square, Statistic, Value
+from dame.device.statistics import Drawn, Indicator, Present, Square, Statistic, Value
 from dame.errors import InvalidInput, Mismatch
+from dame.vectorised.coins import ManyCoins
+from dame.vectorised.words import WordArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Column = NDArray[np.float64] | NDArray[np.object_]
 """Values that count: finite numbers, or texts as objects."""
 Mask = NDArray[np.bool_]
+Draws = NDArray[np.int32]
+"""Grid values of records that were drawn of each user, a row each."""
 
 
 class ArrayForm(ABC):
@@ -34,6 +38,11 @@ class ArrayForm(ABC):
     @property
     def reads_texts(self) -> bool:
         """Whether the column may hold texts instead of numbers."""
+        return False
+
+    @property
+    def draws(self) -> bool:
+        """Whether a user answers with one of her records, for which some that were drawn of her are needed."""
         return False
 
     def check_numbers(self, column: str) -> None:  # noqa: B027  numbers suit most statistics
@@ -61,6 +70,11 @@ class ArrayForm(ABC):
         means /= sizes
         means /= HALF_GRID
         return sizes, np.clip(means, -1.0, 1.0, out=means)
+
+    def answering(self, counts: Ints, totals: Ints, draws: Draws, coins: ManyCoins) -> tuple[Ints, Floats]:
+        """The size and the mean with which each user answers, after the words that a device takes for them."""
+        del draws, coins
+        return self.summaries(counts, totals)
 
 
 @singledispatch
@@ -91,6 +105,39 @@ class _SquareArrays(_ValueArrays):
         return 2 * np.floor(steps * steps / HALF_GRID + 0.5).astype(np.int64) - HALF_GRID
 
 
+class _DrawnArrays(_ValueArrays):
+    """A user's size is 1; her mean in a survey is that of all her records, which is what a draw has on average."""
+
+    __slots__ = ()
+
+    @property
+    def draws(self) -> bool:
+        return True
+
+    def sizes(self, counts: Ints) -> Ints:
+        return np.minimum(counts, 1)
+
+    def summaries(self, counts: Ints, totals: Ints) -> tuple[Ints, Floats]:
+        _, means = ArrayForm.summaries(self, counts, totals)
+        return np.ones_like(counts), means
+
+    def answering(self, counts: Ints, totals: Ints, draws: Draws, coins: ManyCoins) -> tuple[Ints, Floats]:
+        # Of a user without records zeros were drawn, the middle of the bounds.
+        one = draws[np.arange(len(draws)), drawn_places(coins.each(), draws.shape[1])]
+        return np.ones_like(counts), one / np.float64(HALF_GRID)
+
+
+def drawn_places(words: WordArray, count: int) -> NDArray[np.intp]:
+    """As `dame.device.statistics.drawn_place`, for a count below 2^32."""
+    low = (words & np.uint64(2**32 - 1)) * np.uint64(count) >> np.uint64(32)
+    return ((words >> np.uint64(32)) * np.uint64(count) + low >> np.uint64(32)).astype(np.intp)
+
+
+@array_form.register
+def _drawn_arrays(statistic: Drawn) -> ArrayForm:
+    return _DrawnArrays(statistic.low, statistic.high)
+
+
 @array_form.register
 def _value_arrays(statistic: Value) -> ArrayForm:
     return _ValueArrays(statistic.low, statistic.high)
@@ -108,6 +155,11 @@ class _IndicatorArrays(ArrayForm):
     @property
     def reads_texts(self) -> bool:
         return self.statistic.relation == "is"
+
+    @property
+    def draws(self) -> bool:
+        """Whether a user answers with one of her records, for which some that were drawn of her are needed."""
+        return False
 
     def check_numbers(self, column: str) -> None:
         if self.statistic.number is None:
