@@ -10,13 +10,13 @@ import httpx
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-from dame.service import models, retention_models
+from dame.service import exact, models, retention_models
 from dame.service.problems import MEDIA_TYPE
 
 JSON = "application/json"
 DOCUMENTS: Mapping[str, type[BaseModel]] = {
     name: model
-    for module in (models, retention_models)
+    for module in (exact, models, retention_models)
     for name, model in vars(module).items()
     if name.endswith("Document")
 }

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 import dame
 from dame.client.signed import participant_name
 from dame.service import models
+from dame.service.exact import Where
 from dame.service.problems import MEDIA_TYPE
 from dame.service.settings import Settings
 from tests.service.conftest import live_server
@@ -28,6 +29,7 @@ BESIDE = models.Figures.model_fields.keys() - {"targets"}
 SOMETIMES = {
     "ProblemDocument": {"why", "opens_after"},
     "TallyDocument": {"groups"},
+    "EstimateDocument": set(Where.model_fields),
     "GroupResultDocument": BESIDE,
     "ResultDocument": {*BESIDE, "groups", "differences", "privacy"},
 }
@@ -42,12 +44,14 @@ def live(tmp_path: Path):
         yield server
 
 
-def grouped_document() -> dict:
+GROUPED = [dame.mean("hours", (0, 24)), dame.quantiles("hours", (0, 24), [0.5]), dame.distribution("hours", (0, 24))]
+"""One study each, with public groups: numbers, quantiles and curves are told in fields of their own."""
+
+
+def grouped_document(target: dame.studies.targets.Target) -> dict:
     """The plan of a study with public groups."""
-    study = dame.Study(
-        users=400, alpha=2.0, sizes="constant:3", targets=[dame.mean("hours", (0, 24))], protocol="one-bit",
-        group="region", study="groups",
-    )  # fmt: skip
+    name = f"groups-{target.kind}"
+    study = dame.Study(users=400, alpha=2.0, sizes="constant:3", targets=[target], group="region", study=name)
     return dame.plan_to_json(study.plan())
 
 
@@ -118,7 +122,8 @@ def test_every_field_of_every_answer_is_met(live: Live) -> None:
     moment = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + 3600))
     run_through(live.create("votes", "paper", close_at_count=[10_000, None], deadlines=[moment, None]))
     run_through(live.create("bits", "one-bit"))
-    run_through(live.create_from({"plan": grouped_document()}))
+    for target in GROUPED:
+        run_through(live.create_from({"plan": grouped_document(target)}))
     over = live.create("over", "one-bit", keep_reports_days=30.0)
     end_of(over)
     last = live.create("refused", "one-bit")

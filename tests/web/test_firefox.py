@@ -69,7 +69,7 @@ def test_taking_part_with_a_file(fox, study, tmp_path) -> None:
     expect(page.locator("#read")).to_contain_text("500 numbers")
     agree(page)
     arrived(page)
-    assert page.locator("#bits li").count() == 18
+    assert page.locator("#bits li").count() == study.plan["rounds"][0]["lens"]["bins"]
     assert study.call("status")["rounds"][0]["reports"] == 1
 
 

@@ -62,9 +62,10 @@ def test_the_votes_bits_and_their_meaning(guest, study):
     assert "With fewer than" in page.locator("#asked").inner_text()
     report = drawn(page, " ".join(["33"] * 500))
     bits = page.locator("#bits li").all_inner_texts()
-    assert len(bits) == 18
-    assert [int(bit) for bit in bits] == [int.from_bytes(report[8:], "little") >> j & 1 for j in range(18)]
-    assert page.locator("#meaning rect").count() == 18
+    bins = study.plan["rounds"][0]["lens"]["bins"]
+    assert len(bits) == bins
+    assert [int(bit) for bit in bits] == [int.from_bytes(report[8:], "little") >> j & 1 for j in range(bins)]
+    assert page.locator("#meaning rect").count() == bins
     assert page.locator("#meaning rect.chosen").count() == 1
     assert "1.8\u202f%" in page.locator("#meaning-text").inner_text()
 

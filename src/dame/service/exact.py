@@ -21,7 +21,7 @@ class QuantileDocument(Exact):
     share_error: float
 
 
-class WhereDocument(Exact):
+class Where(Exact):
     """Where people are, if a study told: `values` are quantiles, the rest is the cumulative curve and its band."""
 
     values: list[QuantileDocument] | None = None

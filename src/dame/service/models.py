@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from dame.service.administrators import FIRST_NAME, LONGEST_NAME
-from dame.service.exact import Exact, WhereDocument
+from dame.service.exact import Exact, Where
 from dame.service.study_limits import LONGEST_GROUP, MINIMUM_REPORTS, MOST_INVITATIONS
 
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
@@ -214,7 +214,7 @@ class RoundStatusDocument(PublicRoundDocument):
     window: WindowDocument | None
 
 
-class EstimateDocument(WhereDocument):
+class EstimateDocument(Where):
     """What a study tells of one target: `users` counts all reports, `reports` those of each round."""
 
     name: str
@@ -230,7 +230,7 @@ class EstimateDocument(WhereDocument):
     reports: list[int]
 
 
-class Figures(WhereDocument):
+class Figures(Where):
     """What a study tells of all its targets; where there is but one, its figures stand beside."""
 
     targets: list[EstimateDocument]
