@@ -60,9 +60,13 @@ class Service:
             raise Unreachable("the line is cut")
         return Answer(body=json.dumps(self._document(path)).encode(), headers={})
 
+    def put_json(self, *path: str, document: object, secret: str) -> Answer:
+        self.requests.append(("PUT", *path, secret))
+        return Answer(body=json.dumps(self._document(path)).encode(), headers={})
+
     def _document(self, path: tuple[str, ...]) -> dict[str, object]:
         if path[-1] == "invitation":
-            return {"answered": False}
+            return {"answered": False, "granted": True}
         if path[-1] != "question":
             return {"plan": self.plan, "public_key": public_key(self.key), "title": "Commute"}
         question = self.asked[int(path[3])]
@@ -237,7 +241,7 @@ def test_the_same_requests_are_made_with_the_column_and_without_it(service, caps
         assert ("nobody can tell" in err) == (name != "full")
         assert name != "lacking" or f"your file has no column '{column}': it has day, other" in err
     assert requests[0] == requests[1] == requests[2] == requests[3]
-    assert [request[0] for request in requests[0]] == ["GET", "GET", "GET", "POST"]
+    assert [request[0] for request in requests[0]] == ["GET", "GET", "PUT", "POST"]
 
 
 @pytest.mark.parametrize(

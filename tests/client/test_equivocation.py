@@ -84,15 +84,23 @@ def test_the_prompt_says_what_the_budget_means(service: Service, join) -> None:
     assert in_words(1.0) in told
 
 
-def test_an_invitation_that_was_used_elsewhere_draws_nothing(service: Service, tmp_path: Path, monkeypatch) -> None:
-    """The report of another ledger has arrived: a fresh draw would tell more."""
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        ({"answered": True, "granted": False}, "nothing is drawn a second time"),
+        ({"answered": False, "granted": False}, "another device has begun to answer"),
+        ({"answered": False}, "another device has begun to answer"),
+    ],
+)
+def test_an_invitation_that_was_used_elsewhere_draws_nothing(
+    service: Service, tmp_path: Path, monkeypatch, state: dict, sentence: str
+) -> None:
+    """Another ledger has sent its report, or is about to: a fresh draw would tell more."""
     documents = service._document
-    monkeypatch.setattr(
-        service, "_document", lambda path: {"answered": True} if path[-1] == "invitation" else documents(path)
-    )
+    monkeypatch.setattr(service, "_document", lambda path: state if path[-1] == "invitation" else documents(path))
     ledger = Ledger(tmp_path / "book")
     part = Participation(invited(service, "minutes"), ledger)
-    with pytest.raises(AlreadyAnswered, match="nothing is drawn a second time"):
+    with pytest.raises(AlreadyAnswered, match=sentence):
         part.take_part(part.terms(), lambda _: [{"minutes": 3}])
     assert ledger.spent() == 0
-    assert [request[0] for request in service.requests] == ["GET"] * 3
+    assert [request[0] for request in service.requests] == ["GET", "GET", "PUT"]

@@ -32,6 +32,10 @@ class Timed(Service):
         self.times.append(time.monotonic())
         return super().get(*path, secret=secret)
 
+    def put_json(self, *path: str, document: object, secret: str):
+        self.times.append(time.monotonic())
+        return super().put_json(*path, document=document, secret=secret)
+
     def post_bytes(self, *path: str, body: bytes, secret: str):
         self.times.append(time.monotonic())
         return super().post_bytes(*path, body=body, secret=secret)

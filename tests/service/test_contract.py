@@ -86,6 +86,9 @@ def run_through(study: Run) -> None:
     assert study.upload(tokens[0][0], b"another").json() == {"accepted": True}, "hers was counted; nothing is compared"
     state = study.live.http.get(f"{study.base}/invitation", headers={"Authorization": f"Bearer {tokens[0][0]}"})
     assert state.json() == {"answered": True}
+    claim = {"claim": "0" * 64}
+    put = study.live.http.put(f"{study.base}/invitation", json=claim, headers=state.request.headers)
+    assert put.json() == {"answered": True, "granted": False}
     assert study.post("answered", tokens=[participant_name(tokens[0][0])]).json() == {"answered": [True]}
     assert study.live.http.get("/api/v1/log").json()["size"] > rounds
 

@@ -8,6 +8,7 @@ import re
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from dame.client.public_log import START, entry_hash
 from dame.device.channels import Channel
 from dame.device.lenses import Lens
 from dame.device.questions import Question, canonical
@@ -56,6 +57,24 @@ def question_of(study, lens: Lens, channel: Channel) -> Question:
     return Question(study=study.name, round=0, alpha=0.5, statistic=statistic, lens=lens, channel=channel)
 
 
+def log_of(entries: list[dict]) -> dict:
+    """The public log of a service, as it would tell these entries."""
+    chain: list[dict] = []
+    for place, entry in enumerate(entries):
+        chain.append({"place": place, "previous": entry_hash(chain[-1]) if chain else START, **entry})
+    return {"size": len(chain), "head": entry_hash(chain[-1]), "entries": chain}
+
+
+def _told(study, document: dict) -> list[dict]:
+    name, plan = study.name, study.call("")["plan_id"]
+    slot = {"target": document["target"], "round": document["round"]}
+    question = {"question_id": hashlib.sha256(canonical(document)).hexdigest(), **slot}
+    return [
+        {"kind": "plan", "study": name, "plan_id": plan, "public_key": PUBLIC},
+        {"kind": "question", "study": name, "plan_id": plan, **question},
+    ]
+
+
 def asking(person, study, document: dict) -> str:
     """A link to the study, of which another operator holds the key from now on; he asks this question."""
     signed = b"\n".join([b"dame-question-v1", study.call("")["plan_id"].encode(), canonical(document)])
@@ -68,6 +87,7 @@ def asking(person, study, document: dict) -> str:
     def describe(route):
         route.fulfill(json={**json.loads(route.fetch().body()), "public_key": PUBLIC})
 
+    person.context.route("**/api/v1/log*", lambda route: route.fulfill(json=log_of(_told(study, document))))
     person.context.route(re.compile(r"/api/v1/studies/[^/]+$"), describe)
     person.context.route("**/question", lambda route: route.fulfill(json=question))
     person.context.route("**/reports", lambda route: route.fulfill(json={"result": "accepted"}))

@@ -51,7 +51,7 @@ def test_all_that_leaves_is_the_report_that_was_shown(guest, one_bit):
         all.onsuccess = () => done(all.result); } })"""
     )
     assert len(kept) == 1
-    assert kept[0].keys() == {"study", "key", "planId", "alpha", "report", "sent"}
+    assert kept[0].keys() == {"study", "key", "planId", "alpha", "log", "claim", "report", "sent"}
     assert kept[0]["report"].keys() == {"participant", "id", "question", "hex"}
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
 

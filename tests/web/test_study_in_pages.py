@@ -14,6 +14,15 @@ from tests.web.joining import agree, arrived
 from tests.web.study import Study, planned
 
 
+ABOUT = {
+    "asker": "The sports institute of Example University",
+    "purpose": "To learn how long people are active on working days",
+    "contact": "sport@example.org",
+    "consent": "I am at least 18 years old.\nI agree that my device sends one report.",
+}
+"""What the administrator tells people, and what their page shows."""
+
+
 def own_file(folder, seed):
     """A person's file: 500 days, one of them without a number, one beyond the bounds."""
     draw = random.Random(seed)
@@ -61,6 +70,9 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
     # She creates the study from its plan. The key is shown once, and saved as the file that the commands read.
     page.set_input_files("#plan", tmp_path / "plan.json")
     page.fill("#name", "Minutes of sport on a weekday")
+    for field, words in ABOUT.items():
+        page.fill(f"#{field}", words)
+    screenshot(page, "dashboard-create")
     page.click("#create button")
     expect(page.locator("#administrator-key")).to_be_visible()
     key = page.locator("#administrator-key").inner_text()
@@ -82,12 +94,17 @@ def test_a_study_from_plan_to_result(guest, server, tmp_path, screenshot):
     assert len(set(links)) == 300
     study = Study(server=server, name=plan["study"], key=key, plan=plan, access=tmp_path / "access.json", links={})
     study.add_links(links)
+    assert study.call("")["about"] == ABOUT
     unused = study.links[0].pop()
 
     # Round after round people take part: one with her file, one by typing, the others with the Python device.
     for index, _ in enumerate(plan["rounds"]):
         with_file = guest(dark=index == 1, phone=index == 1)
         participant = with_file.open(study.links[index].pop())
+        participant.wait_for_selector("#numbers:not([hidden])")
+        told = participant.inner_text("#about") + participant.inner_text("#consent")
+        assert all(line in told for words in ABOUT.values() for line in words.splitlines())
+        screenshot(participant, f"join-open-{index + 1}")
         take_part_with_file(participant, own_file(tmp_path, index))
         arrived(participant)
         screenshot(participant, f"join-report-{index + 1}")

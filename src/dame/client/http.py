@@ -77,6 +77,10 @@ class Server:
         body = json.dumps(document).encode()
         return self._patiently("POST", path, body, secret, "application/json", attempts)
 
+    def put_json(self, *path: str, document: object, secret: str) -> Answer:
+        """The answer to a PUT of a JSON document, which means the same however often it is sent."""
+        return self._patiently("PUT", path, json.dumps(document).encode(), secret, "application/json")
+
     def post_bytes(self, *path: str, body: bytes, secret: str) -> Answer:
         """The answer to a POST of bytes, which are the same at every attempt."""
         return self._patiently("POST", path, body, secret, "application/octet-stream")

@@ -127,16 +127,24 @@ class Participation:
         """
         person = summarise(question, records, SystemCoins())
         self._pace.wait()
-        self._check_unused(question.study)
+        self._claim(question.study)
         return self._ledger.answer_for(question, person)
 
-    def _check_unused(self, study: str) -> None:
-        """Refuses an invitation with which somebody has answered: a second draw would tell more than was agreed to."""
-        state = self._server.get("studies", study, "invitation", secret=self._invited.token).document()
+    def _claim(self, study: str) -> None:
+        """Asks for the right to draw, which a token gives to one device: a second draw would tell more than agreed."""
+        claim = {"claim": self._ledger.claim(study)}
+        state = self._server.put_json(
+            "studies", study, "invitation", document=claim, secret=self._invited.token
+        ).document()
         if state.get("answered") is not False:
             raise AlreadyAnswered(
                 f"a report was sent with this invitation to study {study!r}, and not from this device's ledger: "
                 "nothing is drawn a second time"
+            )
+        if state.get("granted") is not True:
+            raise AlreadyAnswered(
+                f"another device has begun to answer with this invitation to study {study!r}: nothing is drawn here; "
+                "if that device is lost, ask for a new invitation"
             )
 
     def send(self, terms: Terms, report: bytes) -> None:

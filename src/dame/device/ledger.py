@@ -7,6 +7,7 @@ anybody sees it, in one transaction with the check that there was none.
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ _SCHEMA = (
     ) STRICT
     """,
     "CREATE TABLE IF NOT EXISTS sent (study TEXT PRIMARY KEY) STRICT",
+    "CREATE TABLE IF NOT EXISTS claims (study TEXT PRIMARY KEY, claim TEXT NOT NULL) STRICT",
     "CREATE TABLE IF NOT EXISTS logs (service TEXT PRIMARY KEY, size INTEGER NOT NULL, head TEXT NOT NULL) STRICT",
     "CREATE TABLE IF NOT EXISTS caps (one INTEGER PRIMARY KEY CHECK (one = 1), cap TEXT NOT NULL) STRICT",
 )
@@ -130,6 +132,13 @@ class Ledger:
         for name, what in _WHAT.items():
             if agreed is not None and getattr(agreed, name) != getattr(enrolment, name):
                 raise Mismatch(f"{what} of study {enrolment.study!r} is not the one that this device agreed to")
+
+    def claim(self, study: str) -> str:
+        """A random value by which a service knows this device when it asks for the right to draw; always the same."""
+        with self._transaction():
+            self._store.execute("INSERT OR IGNORE INTO claims VALUES (?, ?)", (study, secrets.token_hex(32)))
+            (claim,) = self._store.execute("SELECT claim FROM claims WHERE study = ?", (study,)).fetchone()
+        return str(claim)
 
     # --- what services have shown
 

@@ -27,7 +27,7 @@ from dame.service.metrics import Metrics
 from dame.service.pages import folder, page_routes
 from dame.service.participants import participant_router, reminder_router
 from dame.service.problems import Problem
-from dame.service.public_log import add_pages
+from dame.service.public_log import add_pages, add_untold
 from dame.service.retention import Retention
 from dame.service.retention_api import operator_acts_router, retention_router
 from dame.service.rounds import Rounds
@@ -50,6 +50,7 @@ def create_app(settings: Settings, log: Log | None = None, clock: Clock = time.t
     studies = Studies(database, clock)
     sealed = _seal_keys(database, studies)
     add_pages(database, folder(), dame.__version__, clock())
+    add_untold(database, clock())
     rounds = Rounds(database, studies, clock, log)
     retention = Retention(database, clock)
     shifts = Shifts(database, log)

@@ -160,7 +160,7 @@ class Database:
             f" WHERE r.{linked.replace('AND ', 'AND r.')} ORDER BY random()",
         )
         answered = f"SELECT participant_id FROM reports WHERE {linked}"
-        run(connection, f"UPDATE participants SET answered = 1 WHERE id IN ({answered})")
+        run(connection, f"UPDATE participants SET answered = 1, claim = NULL WHERE id IN ({answered})")
         return int(run(connection, f"DELETE FROM reports WHERE {linked}").rowcount)
 
     def reports(self, connection: Connection, round_id: int, at_once: int) -> Iterator[bytes]:

@@ -114,7 +114,10 @@ THIRD: Step = (
     "ALTER TABLE reports ADD COLUMN group_id BIGINT",
 )
 
-MIGRATIONS: Sequence[Step] = (FIRST, SECOND, THIRD)
+# A token gives the right to draw to one device: the hash of a random value that only this device keeps.
+FOURTH: Step = ("ALTER TABLE participants ADD COLUMN claim {bytes}",)
+
+MIGRATIONS: Sequence[Step] = (FIRST, SECOND, THIRD, FOURTH)
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "sqlite": {"serial": "INTEGER PRIMARY KEY", "bytes": "BLOB", "real": "REAL", "clustered": "WITHOUT ROWID"},

@@ -169,6 +169,18 @@ class InvitationStateDocument(Exact):
     answered: bool
 
 
+class Claim(Exact):
+    """A random value that a device keeps to itself, by which it is known when it asks again for the right to draw."""
+
+    claim: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ClaimDocument(InvitationStateDocument):
+    """The same, and whether the device that asks may draw a report: only the first one that asked may."""
+
+    granted: bool
+
+
 class CountsDocument(Exact):
     """What was counted: for each window the reports and their sums."""
 

@@ -31,6 +31,12 @@ _ADD = text("INSERT INTO public_log (place, entry, hash) VALUES (:place, :entry,
 _SOME = text("SELECT entry FROM public_log WHERE place >= :start ORDER BY place LIMIT :most")
 _PAGES = text('SELECT entry FROM public_log WHERE entry LIKE \'%"kind":"pages"%\' ORDER BY place DESC LIMIT 1')
 
+_PLANS = text('SELECT entry FROM public_log WHERE entry LIKE \'%"kind":"plan"%\'')
+_STUDIES = text("SELECT id, study, title, plan, plan_id, public_key, about FROM studies ORDER BY id")
+_ASKED = text(
+    "SELECT target, round, question_id FROM rounds WHERE study_id = :study AND question IS NOT NULL ORDER BY slot"
+)
+
 
 def add_entry(connection: Connection, kind: str, now: float, **facts: object) -> None:
     """Adds an entry at the end, inside the transaction of the connection."""
@@ -65,6 +71,18 @@ def add_pages(database: Database, folder: Path, version: str, now: float) -> boo
             return False
         add_entry(connection, PAGES, now, version=version, files=files)
     return True
+
+
+def add_untold(database: Database, now: float) -> int:
+    """How many studies were told of only now: those of releases that had no log, with what they ask already."""
+    with database.writing() as connection:
+        told = {json.loads(entry)["study"] for entry in connection.execute(_PLANS).scalars()}
+        untold = [dict(row) for row in connection.execute(_STUDIES).mappings() if row["study"] not in told]
+        for row in untold:
+            add_plan(connection, row, json.loads(row["plan"])["alpha"], now)
+            for asked in connection.execute(_ASKED, {"study": row["id"]}).mappings().all():
+                add_entry(connection, QUESTION, now, study=row["study"], plan_id=row["plan_id"], **asked)
+    return len(untold)
 
 
 def integrity(folder: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What is known of tokens: whether a report came with one, and never which."""
+"""What is known of tokens: whether a report came with one, never which, and which device may draw it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from sqlalchemy import text
 
 from dame.service.database import Database
+from dame.service.models import ClaimDocument
 from dame.service.stored import StoredStudy
-from dame.service.uploads import UNKNOWN_TOKEN
+from dame.service.uploads import EXPIRED, UNKNOWN_TOKEN
 
 _ROUNDS = text("SELECT id FROM rounds WHERE study_id = :study")
+_CLAIM = text(
+    "UPDATE participants SET claim = :claim WHERE id = :participant AND answered = 0"
+    " AND (claim IS NULL OR claim = :claim)"
+)
 
 
 def answered(database: Database, study: StoredStudy, hashes: Sequence[bytes]) -> list[bool | None]:
@@ -28,3 +33,21 @@ def answered_with(database: Database, study: StoredStudy, token_hash: bytes) -> 
     if found is None:
         raise UNKNOWN_TOKEN
     return found
+
+
+def claimed(database: Database, study: StoredStudy, token_hash: bytes, claim: bytes, now: float) -> ClaimDocument:
+    """Whether the device that knows a claim may draw with a token: the first that asks may, and it alone ever after.
+
+    Two devices that ask at the same moment change the same row, one after the other: the second finds it claimed.
+    """
+    with database.writing() as connection:
+        rounds = set(connection.execute(_ROUNDS, {"study": study.id}).scalars())
+        found = next((one for one in database.find(connection, [token_hash]) if one.round_id in rounds), None)
+        if found is None:
+            raise UNKNOWN_TOKEN
+        if found.report is not None:
+            return ClaimDocument(answered=True, granted=False)
+        if found.until is not None and found.until <= now:
+            raise EXPIRED
+        row = {"claim": claim, "participant": found.participant}
+        return ClaimDocument(answered=False, granted=connection.execute(_CLAIM, row).rowcount == 1)

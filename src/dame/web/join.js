@@ -3,6 +3,7 @@
 import { fromHex, toHex } from "./device/bytes.js";
 import { decode, parse, participantName, questionOf, respond, summarise } from "./device/index.js";
 import { checkedQuestion, checkPinned, invitationOf, must, pinOf, Refusal, termsOf } from "./join/invitation.js";
+import { checkLog, fetchedLog } from "./join/log.js";
 import { askToStay, openMemory } from "./join/memory.js";
 import { hearing, paced } from "./join/pace.js";
 import { askForRecords } from "./join/records.js";
@@ -46,7 +47,7 @@ async function meet() {
   show(byId("terms"));
   if (!stored.report) await checkUnused();
   const question = await askedNow(stored.report);
-  if (!stored.report) return offer(question);
+  if (!stored.report) return offer(question, await comparedLog(question));
   const same = stored.report.id === question.id;
   must(same, "The study asks you a second question. You have answered one, and one is all that you agreed to.");
   return deliver(stored.report, null); // she agreed before it was drawn: it only has to arrive
@@ -58,7 +59,6 @@ async function askedNow(report) {
     const sent = parse(await hearing(ask(pathOf(terms.study, "rounds", terms.slot, "question"))));
     const question = await checkedQuestion(sent, terms);
     showTerms(terms, question);
-    showChecked(terms, question);
     return question;
   } catch (problem) {
     if (!report || problem.reason !== "too-late") throw problem;
@@ -68,7 +68,10 @@ async function askedNow(report) {
 
 /** Refuses an invitation that somebody has answered with: in another browser, or in a window that forgot it. */
 async function checkUnused() {
-  const state = JSON.parse(await hearing(ask(pathOf(terms.study, "invitation"), { secret: invitation.token })));
+  mustBeUnused(JSON.parse(await hearing(ask(pathOf(terms.study, "invitation"), { secret: invitation.token }))));
+}
+
+function mustBeUnused(state) {
   must(
     state.answered === false,
     "A report has already been sent with this invitation: from another browser or device, or from a private window that " +
@@ -76,7 +79,35 @@ async function checkUnused() {
   );
 }
 
-function offer(question) {
+/** The public log, which has to hold what she is asked; its last hash is kept, to see next time that it only grew. */
+async function comparedLog(question) {
+  const log = await hearing(fetchedLog());
+  const seen = (await memory.all()).flatMap((stored) => stored.log ?? []);
+  checkLog(log, terms, question, seen);
+  await memory.keepLog(terms.study, { size: log.size, head: log.head });
+  return log;
+}
+
+/** Refuses to draw where another browser has begun to: the service gives the right to one, whichever asks first. */
+async function claimDraw() {
+  const { claim } = await memory.keepClaim(terms.study, newClaim());
+  const put = { method: "PUT", secret: invitation.token, body: JSON.stringify({ claim }) };
+  const state = JSON.parse(await ask(pathOf(terms.study, "invitation"), put));
+  mustBeUnused(state);
+  must(
+    state.granted === true,
+    "Another browser or device has begun to answer with this invitation, so none is drawn here. If that was a private " +
+      "window or a device that is lost, ask for a new invitation.",
+  );
+}
+
+/** 256 random bits in hexadecimal digits: by them the service knows this browser again. */
+function newClaim() {
+  return toHex(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+function offer(question, log) {
+  showChecked(terms, question, log);
   showAgreement(terms, question);
   askForRecords(question.statistic, (records) => draw(question, records).catch(refuse));
   show(byId("agreement"));
@@ -91,7 +122,7 @@ async function draw(question, records) {
   await Promise.all([paced(), askToStay()]);
   const before = await memory.enrol(pinOf(terms));
   if (before.report) return deliver(before.report, null); // another tab was first: its report is the one that counts
-  await checkUnused();
+  await claimDraw();
   const hex = toHex(respond(question, person).bytes);
   const report = { participant: participantName(invitation.token), id: question.id, question: question.canonical, hex };
   const kept = (await memory.keepReport(terms.study, report)).report;

@@ -4,6 +4,8 @@ import { create, studies } from "../page/api.js";
 import { byId, download, fill, h, show } from "../page/dom.js";
 import { keyOf } from "./keys.js";
 
+const ABOUT = ["asker", "purpose", "contact", "consent"];
+
 /** Shows the list. */
 export async function showHome() {
   const found = await studies();
@@ -28,7 +30,9 @@ function addressOf(study) {
 export async function createStudy() {
   const text = await byId("plan").files[0].text();
   checkPlan(text);
-  const made = await create(text, byId("name").value.trim() || null, byId("operator").value.trim() || null);
+  const about = Object.fromEntries(ABOUT.map((name) => [name, byId(name).value.trim()]));
+  const told = { title: byId("name").value.trim() || null, about };
+  const made = await create(text, told, byId("operator").value.trim() || null);
   byId("create").reset();
   keyOf.keep(made.study, made.administrator_key);
   showCreated(made);

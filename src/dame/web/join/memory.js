@@ -45,6 +45,16 @@ class Memory {
     return this.change(study, (stored) => (stored.report ? stored : { ...stored, report }));
   }
 
+  /** Keeps the value by which the service knows this browser when it asks for the right to draw; the first one stays. */
+  keepClaim(study, claim) {
+    return this.change(study, (stored) => ({ ...stored, claim: stored.claim ?? claim }));
+  }
+
+  /** Keeps how long the public log of the service was, and the hash of its last entry. */
+  keepLog(study, log) {
+    return this.change(study, (stored) => ({ ...stored, log }));
+  }
+
   /** Notes that the report was accepted. */
   markSent(study, time) {
     return this.change(study, (stored) => ({ ...stored, sent: stored.sent ?? time }));

@@ -130,13 +130,20 @@ function odds(factor) {
 }
 
 /** The list of what the page has checked before it shows a question. */
-export function showChecked(terms, question) {
+export function showChecked(terms, question, log) {
   show(byId("checks"));
   fill(
     byId("checked"),
     h("li", {}, "The question is signed with the key that your invitation names: ", h("code", {}, terms.key)),
     h("li", {}, "The plan of the study is the one that your invitation names: ", h("code", {}, terms.planId)),
     h("li", {}, "The question has the identity ", h("code", {}, question.id)),
+    h(
+      "li",
+      {},
+      "Plan and question stand in the public log of the service, and nothing else in their place. The log has " +
+        `${plural(log.size, "entry", "entries")}, whoever else is asked sees the same ones if hers has this hash at its end: `,
+      h("code", { id: "log-head" }, log.head),
+    ),
     h("li", {}, `Its privacy loss, computed here in exact arithmetic, is at most α = ${question.alpha}.`),
     h(
       "li",

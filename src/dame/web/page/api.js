@@ -88,8 +88,8 @@ export async function invite(study, number, group, secret) {
   return made;
 }
 
-/** A new study. The text of the plan travels as it is: a plan read and written again here could lose digits. */
-export async function create(planText, title, secret) {
-  const body = `{"plan": ${planText}, "title": ${JSON.stringify(title)}}`;
+/** A new study: `told` is its title, and who asks and why. The text of the plan travels as it is: a plan read and written again here could lose digits. */
+export async function create(planText, told, secret) {
+  const body = `{"plan": ${planText}, ${JSON.stringify(told).slice(1)}`;
   return JSON.parse(await ask(BASE, { method: "POST", secret, body }));
 }
