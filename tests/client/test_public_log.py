@@ -192,3 +192,16 @@ def test_the_command_verifies_and_prints_what_to_compare(live: Live, tmp_path: P
     again = [word if word != str(tmp_path / "book") else str(tmp_path / "other") for word in words]
     assert run(["join", links[1], *again]) == 2
     assert "does not follow the one before it" in capsys.readouterr().err
+
+
+def test_studies_of_a_release_without_a_log_are_told_of_once(live: Live, ledger: Ledger) -> None:
+    study = live.create()
+    database = Database(live.settings.database)
+    with database.writing() as connection:
+        connection.execute(text("DELETE FROM public_log"))
+    assert [public_log.add_untold(database, 1.0), public_log.add_untold(database, 2.0)] == [1, 0]
+    part = Participation(invited(study), ledger)
+    terms = part.terms()
+    part.question(terms)
+    assert [one["kind"] for one in part.verify_log(terms).entries] == ["plan", "question"]
+    database.close()

@@ -13,7 +13,6 @@ from playwright.sync_api import expect
 from tests.web.joining import agree, arrived
 from tests.web.study import Study, planned
 
-
 ABOUT = {
     "asker": "The sports institute of Example University",
     "purpose": "To learn how long people are active on working days",
