@@ -21,7 +21,7 @@ from dame.service.settings import Settings
 from tests.service.conftest import live_server
 from tests.service.studies import Run
 
-OPERATIONS = 28
+OPERATIONS = 29
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
