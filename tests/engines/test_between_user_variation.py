@@ -41,7 +41,7 @@ def test_protocols_side_by_side_and_their_picture(call: Call, table: Path, tmp_p
     picture = tmp_path / "pilot.png"
     words = ["--alpha", 4, "--seed", 1, "--repetitions", 4, "--plot", picture]
     found = document(call, "pilot", table, *COLUMNS, *BOUNDS, *words)
-    assert set(found["protocols"]) == {"adaptive", "paper", "kent", "duchi", "one-bit"}
+    assert set(found["protocols"]) == {"adaptive", "paper", "kent", "duchi", "one-bit", "one-round"}
     for scores in found["protocols"].values():
         assert scores["rmse"] > 0
         assert 0 <= scores["coverage"] <= 1

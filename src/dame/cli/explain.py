@@ -73,7 +73,7 @@ def _rows(plan: MachinePlan) -> list[tuple[str, str]]:
         *((name, f"{value:.6g}") for name, value in plan.details.items()),
         ("predicted RMSE", f"{forecast.predicted_rmse:.4g} {protocol_named(plan.protocol).promised_for(plan)}"),
         ("risk / limit", f"{ratio:.3g} (the information limit is an RMSE of {forecast.limit_mse**0.5:.4g})"),
-        ("wrong window", f"chance at most {forecast.failure_probability:.2g}"),
+        ("wrong window", f"chance about {forecast.failure_probability:.2g}"),
         ("RMSE with failures", f"{forecast.predicted_rmse_with_failures:.4g}"),
         ("paper's bounds", f"RMSE between {forecast.lower_bound**0.5:.3g} and {forecast.upper_bound**0.5:.3g}"),
         ("malicious users", f"1 % of them can shift the estimate by {largest_shift(plan):.3g}"),

@@ -12,7 +12,9 @@ from dame.cli import options, output
 if TYPE_CHECKING:
     from dame.experiments import Reproduction
 
-NAMES = "figure-1-top figure-1-bottom figure-2 figure-2-published power-law table-1 table-2 adaptive one-round all"
+NAMES = (
+    "figure-1-top figure-1-bottom figure-2 figure-2-published power-law table-1 table-2 adaptive minority one-round all"
+)
 """Written out, so that the help does not need matplotlib; a test compares it with the registry."""
 
 

@@ -20,6 +20,7 @@ from dame.protocols.adaptive.tuning import TUNING
 from dame.protocols.adaptive.votes import PAIR
 from dame.protocols.base import Protocol, forecast
 from dame.protocols.one_round.design import StripeDesign
+from dame.protocols.one_round.planning import FAILURE as STRIPE_FAILURE
 from dame.protocols.one_round.planning import STRIPES, best_stripes, notes, striped_round
 from dame.tally import Tally
 from dame.theory.frontier import frontier_ratio
@@ -66,7 +67,7 @@ class Adaptive(Protocol):
         brief: Brief,
         *,
         max_rounds: int = ROUNDS,
-        failure: float = FAILURE,
+        failure: float | None = None,
         survey: float | None = None,
         **choices: Any,
     ) -> MachinePlan:
@@ -75,9 +76,9 @@ class Adaptive(Protocol):
         With `survey`, so large a share of the users is asked for their sizes first, in a round of its own.
         """
         checks.whole("max_rounds", max_rounds, 1, MOST_ROUNDS)
-        checks.positive("failure", failure, 0.1)
+        accepted = FAILURE if failure is None else checks.positive("failure", failure, 0.1)
         if survey is not None:
-            return self._surveyed(brief, max_rounds, failure, checks.positive("survey", survey, 0.5))
+            return self._surveyed(brief, max_rounds, accepted, checks.positive("survey", survey, 0.5))
         if brief.users_vary:
             rounds, expected = between_users.plan_rounds(brief, max_rounds)
             return MachinePlan(
@@ -88,9 +89,12 @@ class Adaptive(Protocol):
                 forecast=forecast(brief, expected.average),
                 notes=between_users.notes(brief, expected),
             )
-        if max_rounds == 1 and (striped := best_stripes(brief, failure)) is not None:
+        if (
+            max_rounds == 1
+            and (striped := best_stripes(brief, STRIPE_FAILURE if failure is None else failure)) is not None
+        ):
             return self._striped(brief, striped)
-        design = best_design(brief, max_rounds, failure)
+        design = best_design(brief, max_rounds, accepted)
         return MachinePlan(
             protocol=self.name,
             protocol_version=self.version,

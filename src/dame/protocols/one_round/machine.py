@@ -17,11 +17,10 @@ from dame.protocols.adaptive.strategies import Strategy
 from dame.protocols.adaptive.stripes import Striped
 from dame.protocols.adaptive.tuning import TUNING as SEGMENTS
 from dame.protocols.base import Protocol, forecast
-from dame.protocols.one_round.planning import STRIPES, best_stripes, notes, striped_round
+from dame.protocols.one_round.planning import FAILURE, STRIPES, best_stripes, notes, striped_round
 from dame.protocols.whole_range import bit_risk, whole_range_round
 from dame.tally import Tally
 
-FAILURE = 1e-6
 BITS = "windows bits"
 
 

@@ -12,6 +12,8 @@ from dame.protocols.one_round.design import StripeDesign, best_design
 from dame.protocols.one_round.tuning import TUNING
 from dame.protocols.whole_range import bit_risk
 
+FAILURE = 1e-6
+"""The largest chance of a wrong stripe, unless told otherwise."""
 STRIPES = "stripes bits"
 """The shape of a round of stripes."""
 
