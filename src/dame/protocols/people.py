@@ -180,7 +180,7 @@ def _roundest(brief: Brief) -> Roundest:
         if not first < last:
             return low
         step = 10.0 ** math.floor(math.log10(last - first))
-        # The first power of ten, its half or its fifth, of which a multiple lies between them: the one next to the middle.
+        # The coarsest step of which a multiple lies between them: the multiple next to the middle.
         for unit in (10 * step, 5 * step, 2 * step, step):
             multiple = unit * round((first + last) / 2 / unit)
             if first <= multiple <= last:
