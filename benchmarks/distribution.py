@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks import square_wave
 from dame.curves import Distribution
+from dame.device.records import HALF_GRID
 from dame.device.statistics import Value
 from dame.estimates import Estimate
 from dame.planning.brief import Brief
@@ -32,6 +33,7 @@ Floats = NDArray[np.float64]
 People = Callable[[int, Generator], Floats]
 
 MANY = 400_000
+GRID_STEP = 1 / HALF_GRID
 LEVELS = (0.5, 0.1, 0.9)
 TABLES = {
     "flights": ("nycflights_delay.parquet", -60.0, 120.0),
@@ -94,7 +96,9 @@ class Truth:
 
     def missed(self, point: float, level: float) -> float:
         """By how much the share below a point misses a level; nothing where an atom holds it."""
-        before, upto = (float(self.below(np.array([point]), side)[0]) for side in ("left", "right"))
+        # Devices round to a grid: somebody at a point is somebody within a step of it.
+        before = float(self.below(np.array([point - GRID_STEP]), "left")[0])
+        upto = float(self.below(np.array([point + GRID_STEP]))[0])
         return min(max(level, before), upto) - level
 
     def distance(self, edges: Floats, cdf: Floats) -> float:

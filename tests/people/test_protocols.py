@@ -76,6 +76,14 @@ def test_everybody_at_one_point_is_found_there() -> None:
     assert median.interval[0] <= 0.3 <= median.interval[1]
 
 
+def test_a_number_at_which_many_sit_is_hit() -> None:
+    def people(n: int, rng: np.random.Generator) -> Floats:
+        return np.where(rng.random(n) < 0.5, 0.3, 2 * rng.random(n) - 1)
+
+    found = [study(people, seed, levels=(0.6,)).quantiles[0].value for seed in range(4)]
+    assert sum(abs(value - 0.3) < 1e-9 for value in found) >= 3
+
+
 def test_one_round_is_enough_for_a_rough_curve() -> None:
     estimate = study(BELL, 2, protocol="distribution", max_rounds=1)
     assert len(estimate.users) == 1

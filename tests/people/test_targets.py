@@ -9,6 +9,7 @@ from dame.errors import InvalidInput
 from dame.estimates import Estimate
 from dame.populations.distributions import parse_distribution
 from dame.populations.studies import simulate_targets
+from dame.studies.needed import plan_with_users_for
 from dame.studies.parsing import target_from_json, target_from_text
 from dame.studies.people import Quantiles
 
@@ -78,3 +79,11 @@ def test_simulated_quantiles_are_near_the_truth() -> None:
     found = simulate_targets(plan, {"x": parse_distribution("beta:2:6")}, 2, seed=1)
     assert found["x-quantiles"].theta == pytest.approx(24.6, abs=0.6)
     assert found["x-quantiles"].rmse < 2
+
+
+def test_people_are_counted_for_an_error_of_quantiles() -> None:
+    study = dame.Study(users=1000, alpha=1, sizes="poisson:30", targets=[dame.quantiles("minutes", (0, 120))])
+    plan = plan_with_users_for(study, {"": 2.0})
+    (target,) = plan.targets
+    assert 1.9 < target.counted_rmse <= 2.0
+    assert plan_with_users_for(study, {"": 1.0}).users > 3 * plan.users

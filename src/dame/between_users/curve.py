@@ -8,7 +8,7 @@ evidence gives it; what is told is their average, and how far they and their pos
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +16,11 @@ import numpy as np
 
 from dame.between_users.density import Bitwise, Fit, Floats, Shape, bits_of, fits
 from dame.between_users.tuning import DENSITY
+from dame.curves import Quantile
 from dame.tally import Tally
+
+Roundest = Callable[[float, float], float]
+"""The number with the fewest digits between two others, all on the inner scale."""
 
 _FINE = 256
 """The curve is told at so many steps of the scale, and at the cells of the best description."""
@@ -57,27 +61,43 @@ class Curve:
         """The point that such a share of people lies below."""
         return float(_inverse(self.cdf, self.points, at))
 
-    def quantile_errors(self, at: float, level: float) -> tuple[float, float, tuple[float, float]]:
-        """The standard errors of a quantile and of the share below it, and an interval for it."""
+    def told(self, at: float, level: float, roundest: Roundest) -> Quantile:
+        """A quantile with its errors and interval; where many people sit at one number, the roundest in reach."""
+        value, tail = self.quantile(at), (1 - level) / 2
         drawn = np.array([_inverse(column, self.points, at) for column in self.draws.T])
-        tail = (1 - level) / 2
-        low, high = np.quantile(drawn, [tail, 1 - tail])
-        middle = np.quantile(drawn, [0.16, 0.84])
-        below = [np.interp(self.quantile(at), self.points, column) for column in self.draws.T]
-        return float(middle[1] - middle[0]) / 2, float(np.std(below)), (self._beyond(low, -1), self._beyond(high, 1))
+        low, below, above, high = np.quantile(drawn, [tail, 0.16, 0.84, 1 - tail])
+        error = float(above - below) / 2
+        share_error = float(np.std([np.interp(value, self.points, column) for column in self.draws.T]))
+        if share_error > DENSITY.jump * self._slope(value) * error:
+            reach = DENSITY.resolved * self._cell(value)
+            value = roundest(max(value - reach - error, -1.0), min(value + reach + error, 1.0))
+            low, high = low - reach, high + reach
+        return Quantile(
+            at=at,
+            value=value,
+            standard_error=error,
+            interval=(max(min(float(low), value), -1.0), min(max(float(high), value), 1.0)),
+            share_error=share_error,
+        )
 
-    def _beyond(self, point: float, side: int) -> float:
-        """A little outside a point: where within a part of a cell people are, the bits do not tell."""
+    def _slope(self, point: float) -> float:
+        """The density of people around a point, as coarsely as bits tell it without looking for a jump."""
+        step = 1 / DENSITY.slope_steps
+        around = np.clip([point - step, point + step], -1.0, 1.0)
+        low, high = np.interp(around, self.points, np.maximum.accumulate(self.cdf))
+        return float((high - low) / (around[1] - around[0]))
+
+    def _cell(self, point: float) -> float:
+        """The width of the cell of a point in the best description."""
         cell = int(np.clip(np.searchsorted(self.edges, point, side="right") - 1, 0, len(self.edges) - 2))
-        width = float(self.edges[cell + 1] - self.edges[cell])
-        return float(np.clip(point + side * DENSITY.resolved * width, self.edges[0], self.edges[-1]))
+        return float(self.edges[cell + 1] - self.edges[cell])
 
     def band(self, level: float) -> tuple[Floats, Floats]:
         """The lower and the upper end of a simultaneous band."""
         apart = self.draws - self.cdf[:, None]
         error = np.std(apart, axis=1)
         error = np.maximum(error, DENSITY.band_floor * error.max())
-        reach = np.quantile((np.abs(apart) / error[:, None]).max(axis=0), level)
+        reach = DENSITY.band_inflation * np.quantile((np.abs(apart) / error[:, None]).max(axis=0), level)
         low = np.maximum.accumulate(np.clip(self.cdf - reach * error, 0.0, 1.0))
         high = np.minimum.accumulate(np.clip(self.cdf + reach * error, 0.0, 1.0)[::-1])[::-1]
         # Whether somebody is at the first point or just beside it, the bits hardly tell; nobody is beyond the last.

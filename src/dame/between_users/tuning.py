@@ -74,12 +74,18 @@ class DensityTuning:
     own_scale: float = 0.3
     """In a scale of the people's own, this part of the cells is spread evenly over the range."""
     draws: int = 600
-    inflation: float = 1.2
+    inflation: float = 1.15
     """Posteriors of smooth densities are a little too sure of themselves: errors are stretched by this factor."""
-    band_floor: float = 0.35
+    band_inflation: float = 1.15
+    """Bands are stretched by this factor more: at an end of the range smooth densities err to one side."""
+    band_floor: float = 0.6
     """The band is nowhere narrower than this part of its widest place."""
-    resolved: float = 1.0
-    """Intervals of quantiles reach so many cells beyond what the posterior says."""
+    slope_steps: int = 64
+    jump: float = 1.8
+    """Many people are taken to sit at a quantile where the error of its share is so many times what its own error and
+    the slope of the curve explain, within one of so many steps of the scale on either side."""
+    resolved: float = 2.0
+    """Where many people sit is known to so many cells."""
     most_steps: int = 25
     longest_step: float = 2.0
     close: float = 0.05

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from dame import checks
-from dame.between_users.curve import Curve, Scale, read_curve, read_quickly
+from dame.between_users.curve import Curve, Roundest, Scale, read_curve, read_quickly
 from dame.between_users.density import Floats
 from dame.curves import Distribution, Quantile
 from dame.device.channels import Bits
@@ -119,7 +121,7 @@ class OfPeople(Protocol):
     def estimate(self, plan: MachinePlan, history: Sequence[Tally]) -> Estimate:
         """What all rounds together say of the people."""
         curve = read_curve(history, scale_of(plan.brief))
-        quantiles = [_quantile(curve, at) for at in self.told(plan.brief)]
+        quantiles = _in_order([curve.told(at, LEVEL, _roundest(plan.brief)) for at in self.told(plan.brief)])
         middle = min(quantiles, key=lambda quantile: abs(quantile.at - 0.5))
         return Estimate(
             value=middle.value,
@@ -170,16 +172,33 @@ def _first_lens(brief: Brief) -> Lens:
     return Windows.thresholds(scale_of(brief).inner(places).tolist())
 
 
-def _quantile(curve: Curve, at: float) -> Quantile:
-    value = curve.quantile(at)
-    error, share_error, (low, high) = curve.quantile_errors(at, LEVEL)
-    return Quantile(
-        at=at,
-        value=value,
-        standard_error=error,
-        interval=(min(low, value), max(high, value)),
-        share_error=share_error,
-    )
+def _roundest(brief: Brief) -> Roundest:
+    """The number with the fewest digits between two, in the units of the study."""
+
+    def within(low: float, high: float) -> float:
+        first, last = (brief.low + (end + 1) * brief.half_range for end in (low, high))
+        if not first < last:
+            return low
+        step = 10.0 ** math.floor(math.log10(last - first))
+        # The coarsest step of which a multiple lies between them: the multiple next to the middle.
+        for unit in (10 * step, 5 * step, 2 * step, step):
+            multiple = unit * round((first + last) / 2 / unit)
+            if first <= multiple <= last:
+                return min(max((multiple - brief.low) / brief.half_range - 1, low), high)
+        return (low + high) / 2
+
+    return within
+
+
+def _in_order(quantiles: Sequence[Quantile]) -> list[Quantile]:
+    """The quantiles, each not before the one before it: round numbers are chosen for each by itself."""
+    values = accumulate((quantile.value for quantile in quantiles), max)
+    lows = accumulate((quantile.interval[0] for quantile in quantiles), max)
+    highs = accumulate((quantile.interval[1] for quantile in quantiles), max)
+    return [
+        replace(quantile, value=value, interval=(low, high))
+        for quantile, value, low, high in zip(quantiles, values, lows, highs, strict=True)
+    ]
 
 
 def _distribution(curve: Curve, brief: Brief) -> Distribution:

@@ -85,5 +85,5 @@ class QuantilesOfPeople(OfPeople):
 
     def promised_for(self, plan: MachinePlan) -> str:
         """For people who are spread evenly."""
-        del plan
-        return "for people spread evenly over the range; where they are twice as dense, half of it"
+        share = plan.forecast.predicted_rmse / self.unit(plan.brief)
+        return f"(a share of {share:.2%}) for people spread evenly over the range; where they are twice as dense, half"
