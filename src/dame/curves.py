@@ -87,9 +87,10 @@ class Distribution:
         last = int(np.searchsorted(low, at, side="right"))  # it must be higher from there on
         return self.edges[max(min(first, len(high)) - 1, 0)], self.edges[min(last, len(low) - 1)]
 
-    def histogram(self, bars: int = 16) -> tuple[Bar, ...]:
-        """The share of people in each of so many bars of one width."""
-        edges = np.linspace(self.edges[0], self.edges[-1], bars + 1)
+    def histogram(self, bars: int = 16, scale: str = "linear") -> tuple[Bar, ...]:
+        """The share of people in each of so many bars of one width; on the scale "log", of one ratio of their ends."""
+        spaced = np.geomspace if scale == "log" else np.linspace
+        edges = spaced(self.edges[0], self.edges[-1], bars + 1)
         cdf, low, high = (np.interp(edges, self.edges, each) for each in (self.cdf, self.low, self.high))
         cdf[0] = low[0] = high[0] = 0.0  # whoever is at the first edge is in the first bar
         return tuple(

@@ -58,9 +58,9 @@ def bar(fraction: float, width: int = BAR_WIDTH) -> str:
     return "█" * round(min(max(fraction, 0.0), 1.0) * width)
 
 
-def histogram(curve: Distribution, bars: int = 16) -> Table:
+def histogram(curve: Distribution, bars: int = 16, scale: str = "linear") -> Table:
     """A sketch of where people are: a bar for each stretch of the range."""
-    listed = curve.histogram(bars)
+    listed = curve.histogram(bars, scale)
     most = max(one.share for one in listed) or 1.0
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for one in listed:

@@ -110,7 +110,8 @@ def _show_people(result: Pilot, place: int, estimate: Estimate) -> None:
     output.people.print(_table(target.words, "below", rows))
     if estimate.distribution is not None:
         output.people.print()
-        output.people.print(output.histogram(estimate.distribution))
+        scale = result.plan.targets[place].machines[0].brief.scale
+        output.people.print(output.histogram(estimate.distribution, scale=scale))
 
 
 def _show_groups(result: Pilot) -> None:

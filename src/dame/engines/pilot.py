@@ -73,6 +73,11 @@ class Pilot:
             if truths
         ]
 
+    def true_curve(self, place: int, points: Sequence[float]) -> list[float] | None:
+        """The true shares at or below some points, for a target in this place whose distribution the table kept."""
+        known = self._known(place)
+        return [known.below(point) for point in points] if self.plan.targets[place].target.distributions else None
+
     def to_json(self) -> dict[str, object]:
         """The pilot as a JSON object: the first study, and with repetitions how the others went."""
         survey, first = self.survey, self.results[0]

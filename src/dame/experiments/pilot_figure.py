@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dame.errors import InvalidInput
+from dame.experiments.people_figure import CURVE_HEIGHT, PEOPLE, draw_people, draws_people
 from dame.experiments.style import SERIES, images, panels
 from dame.experiments.tidy import TidyTable
 from dame.planning.files import drafted
@@ -41,28 +42,35 @@ def draw_pilot(pilot: Pilot, path: Path) -> None:
 def _figure(pilot: Pilot) -> Figure:
     each = [_blocks(pilot, place) for place in range(len(pilot.plan.targets))]
     shown = min(len(pilot.results), MOST_INTERVALS)
-    height = sum(0.62 + 0.035 * len(blocks) * (shown + 2) for blocks in each)
-    figure, axes = panels(len(each), 2, 0.5 + height, width_ratios=[3, 2])
+    drawn = [draws_people(pilot, place) for place in range(len(each))]
+    heights: list[float] = []
+    for blocks, people in zip(each, drawn, strict=True):
+        heights += [0.62 + 0.035 * len(blocks) * (shown + 2), *([CURVE_HEIGHT] if people else [])]
+    figure, axes = panels(len(heights), 2, 0.5 + sum(heights), width_ratios=[3, 2], height_ratios=heights)
     pairs = zip(axes[::2], axes[1::2], strict=True)
-    for planned, blocks, (left, right) in zip(pilot.plan.targets, each, pairs, strict=True):
+    for place, (blocks, people) in enumerate(zip(each, drawn, strict=True)):
+        left, right = next(pairs)
         _intervals(left, blocks, shown)
         _errors(right, blocks)
-        left.set_title(planned.target.words, fontsize=7, loc="left")
+        left.set_title(pilot.plan.targets[place].target.words, fontsize=7, loc="left")
+        if people:
+            draw_people(*next(pairs), pilot, place)
     users, records = pilot.survey.users, pilot.survey.records
     figure.suptitle(f"{users:,} users, {records:,} records, α = {pilot.plan.alpha:.3g}", fontsize=8)
     return figure
 
 
 def _blocks(pilot: Pilot, place: int) -> list[Row]:
-    """What a panel shows: the protocols, or, where there are groups, everybody and each group."""
+    """What a panel shows: protocols or quantiles, or, where there are groups, everybody and each group."""
     colours = {name: series.colour for name, series in SERIES.items()}
     blocks = [
         (name, colours.get(name, GREY), one.score(place))
         for one in (pilot, *pilot.rivals)
-        for name in [one.plan.machines[0].protocol]
+        for name in [one.plan.targets[place].machines[0].protocol]
     ]
     if not pilot.results[0].groups:
-        return blocks
+        quantiles = pilot.value_scores(place)
+        return [(name, PEOPLE, score) for name, _, score in quantiles] or blocks
     groups = [(each.group, GREY, pilot.group_score(each.group, place)) for each in pilot.results[0].groups]
     return [("everybody", blocks[0][1], blocks[0][2]), *groups]
 

@@ -135,6 +135,8 @@ def _target_document(
         name=target.name,
         kind=target.kind,
         words=target.words,
+        counted=target.counted,
+        scale=planned.machines[0].brief.scale,
         range=list(target.range),
         users_planned=planned.users,
         invited=sum(row["invited"] for row in own),

@@ -309,12 +309,15 @@ class MachineDocument(Exact):
 class TargetStatusDocument(Exact):
     """A target as its administrator sees it: how far it is, and what it comes to once its last round is closed.
 
-    `shift_by_1_percent` is there soon after the study was created.
+    `shift_by_1_percent` is there soon after the study was created. `counted` says whose distribution is told, where
+    one is, and `scale` how it is drawn.
     """
 
     name: str
     kind: str
     words: str
+    counted: str
+    scale: str
     range: list[float]
     users_planned: int
     invited: int

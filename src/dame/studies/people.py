@@ -80,8 +80,13 @@ class _OfPeople(WithinBounds):
     def _whose_words(self) -> str:
         return "people's own means" if self.whose == "people" else "records, one of each person,"
 
+    @property
+    def counted(self) -> str:
+        """Whose distribution is told."""
+        return f"{self._whose_words} of {self.column or 'the value'}"
+
     def _typical(self) -> tuple[str, ...]:
-        return (f"{self.name} is about {self._whose_words} of {self.column or 'the value'}: `whose` says which",)
+        return (f"{self.name} is about {self.counted}: `whose` says which",)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -131,7 +136,7 @@ class Quantiles(_OfPeople):
     def words(self) -> str:
         """What is told, in a few words."""
         levels = ", ".join(f"{level:g}" for level in self.at)
-        return f"the quantiles {levels} of {self._whose_words} of {self.column or 'the value'}"
+        return f"the quantiles {levels} of {self.counted}"
 
     def to_json(self) -> dict[str, object]:
         """The target as a JSON object."""
@@ -168,7 +173,7 @@ class WholeDistribution(_OfPeople):
     @property
     def words(self) -> str:
         """What is told, in a few words."""
-        return f"the distribution of {self._whose_words} of {self.column or 'the value'}"
+        return f"the distribution of {self.counted}"
 
     @classmethod
     def from_words(cls, words: Sequence[str], **options: Any) -> Self:

@@ -121,6 +121,11 @@ class Target(ABC):
         """What is told, in a few words."""
 
     @property
+    def counted(self) -> str:
+        """Whose distribution is told, where one is."""
+        return f"people's own means of {self.column or 'the value'}"
+
+    @property
     @abstractmethod
     def range(self) -> tuple[float, float]:
         """The least and the largest that the target can be."""

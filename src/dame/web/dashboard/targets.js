@@ -3,6 +3,7 @@
 import { widthOf } from "../page/charts.js";
 import { fill, h } from "../page/dom.js";
 import { count, short } from "../page/words.js";
+import { curveParts } from "./curves.js";
 import { estimateParts, forest } from "./estimates.js";
 import { histogram, roundItem } from "./rounds.js";
 
@@ -19,6 +20,7 @@ function fillCard(card, target, status) {
   const found = target.estimate;
   card.append(
     ...(found ? estimateParts(found, target.range, width).flat() : [waiting(target, status)]).filter((part) => part),
+    ...(found ? curveParts(found, target, width) : []),
     ...byGroup(target, status, width),
     h(
       "details",

@@ -74,6 +74,52 @@ function guide(at, height, width) {
   );
 }
 
+/** Bars on a scale, each {from, to, height, least, most}: a thin line spans what its height may be. */
+export function rangeBars({ width, height = 200, scale: kind, bars, label }) {
+  const [low, high] = [bars[0].from, bars.at(-1).to];
+  const tallest = 2 * Math.max(...bars.map((bar) => bar.height)) || 1; // the lines may be far longer
+  const x = spread(kind, low, high, MARGIN.left, width - MARGIN.right);
+  const y = scale(0, tallest, height - MARGIN.bottom, MARGIN.top);
+  const line = ({ from, to, least, most }) => {
+    const middle = (x(from) + x(to)) / 2;
+    const [bottom, top] = [least, most].map((end) => y(Math.min(end, tallest)));
+    return s("line", { class: "whisker", x1: middle, x2: middle, y1: bottom, y2: top });
+  };
+  return s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    [0, tallest / 2].map((at) => guide(at, y(at), width)),
+    bars.map((bar) => drawnBar(bar, x, y)),
+    bars.map(line),
+    ticksOn(kind, low, high, width).map((at) => tick(at, x(at), height)),
+  );
+}
+
+/** A cumulative curve with its band, over `edges`; `values` are quantiles, {at, estimate, interval} each. */
+export function curveChart({ width, height = 240, scale: kind, edges, cdf, low, high, values, label }) {
+  const [first, last] = [edges[0], edges.at(-1)];
+  const x = spread(kind, first, last, MARGIN.left, width - MARGIN.right);
+  const y = scale(0, 1, height - MARGIN.bottom, MARGIN.top);
+  const points = (shares) => edges.map((edge, index) => `${x(edge).toFixed(1)},${y(shares[index]).toFixed(1)}`);
+  const diamond = ({ at, estimate, interval: [from, to] }) => [
+    s("line", { class: "quantile", x1: x(from), x2: x(to), y1: y(at), y2: y(at) }),
+    s(
+      "path",
+      { class: "quantile", d: `M${x(estimate)} ${y(at) - 5}l5 5l-5 5l-5 -5z` },
+      s("title", {}, `${percent(at)}: ${short(estimate)} (${range(from, to)})`),
+    ),
+  ];
+  return s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    [0, 0.25, 0.5, 0.75, 1].map((at) => guide(at, y(at), width)),
+    s("polygon", { class: "band", points: [...points(low), ...points(high).reverse()].join(" ") }),
+    s("polyline", { class: "cdf", points: points(cdf).join(" ") }),
+    values.flatMap(diamond),
+    ticksOn(kind, first, last, width).map((at) => tick(at, x(at), height)),
+  );
+}
+
 /** An estimate with its interval, on an axis from bound to bound. */
 export function intervalChart({ width, low, high, value, interval, label }) {
   const height = 74;
@@ -133,6 +179,24 @@ export function ticks(low, high, width) {
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+}
+
+/** Ticks of a scale: of "log", powers of ten, and where these are few, 2 and 5 times them. */
+function ticksOn(kind, low, high, width) {
+  if (kind !== "log") return ticks(low, high, width);
+  const powers = (times) => {
+    const all = Array.from({ length: 41 }, (_, index) => 10 ** (index - 20));
+    return all.flatMap((power) => times.map((one) => one * power)).filter((at) => at >= low && at <= high);
+  };
+  const found = powers([1]);
+  return found.length > 2 ? found : powers([1, 2, 5]);
+}
+
+/** A scale by its kind: "linear" or "log". */
+function spread(kind, low, high, start, end) {
+  if (kind !== "log") return scale(low, high, start, end);
+  const inner = scale(Math.log(low), Math.log(high), start, end);
+  return (value) => inner(Math.log(value));
 }
 
 function scale(low, high, start, end) {
