@@ -104,7 +104,9 @@ def probed(draw, channel, lens) -> Probe:
     """Somebody whose value is what a draw makes of her coins."""
     question = Question(study="s", round=0, alpha=32.0, lens=lens, channel=channel)
     person = Summary(size=1, mean=0.0)
-    return Probe(question=question, person=person, window=0, mechanism=lambda _q, _p, coins: (0, draw(coins)))
+    return Probe(
+        question=question, person=person, window=0, mechanism=lambda _q, _p, coins: (0, draw(coins)), first=[[]]
+    )
 
 
 def probed_bits(draw, count) -> tuple[Probe, Bits]:

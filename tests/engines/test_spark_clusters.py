@@ -30,10 +30,12 @@ KILL = """
 import sys, psutil
 of_spark = [one for one in psutil.process_iter(["cmdline"]) if sys.argv[1] in (one.info["cmdline"] or ())]
 executors = [one for one in of_spark if any("ExecutorBackend" in word for word in one.info["cmdline"])]
-executors[0].kill()
+number_of = lambda one: one.info["cmdline"][one.info["cmdline"].index("--executor-id") + 1]
+(chosen,) = [one for one in executors if number_of(one) == sys.argv[2]]
+chosen.kill()
 print(len(executors))
 """
-"""Kills one of the executors of an application."""
+"""Kills one of the executors of an application, by its number."""
 
 KILLED = """
 import json, subprocess, time
@@ -43,10 +45,17 @@ context = SparkSession.getActiveSession().sparkContext
 def cached():
     return sum(info.numCachedPartitions() for info in context._jsc.sc().getRDDStorageInfo())
 
+def keeper():
+    spark = context._jsc.sc()
+    blocks, kept = spark.env().blockManager().master(), spark.getRDDStorageInfo()
+    of_rdd = context._jvm.org.apache.spark.storage.RDDBlockId
+    places = [blocks.getLocations(of_rdd(one.id(), part)) for one in kept for part in range(one.numPartitions())]
+    return next(place.head().executorId() for place in places if not place.isEmpty())
+
 def after_a_round(rounds):
     if rounds == 1:
         before = cached()
-        executors = subprocess.check_output(["python3", "kill.py", context.applicationId], text=True)
+        executors = subprocess.check_output(["python3", "kill.py", context.applicationId, keeper()], text=True)
         while cached() == before:  # until Spark knows
             time.sleep(0.05)
         print(json.dumps({"executors": int(executors), "partitions": before, "left": cached()}))

@@ -97,7 +97,7 @@ def _name(plan: MachinePlan) -> str:
 
 
 def four_rounds(alpha: float) -> MachinePlan:
-    """A study of more rounds than planners mostly choose: only in such a one can two saturated rounds be mended."""
+    """A study of more rounds than planners mostly choose, each of which goes on from all before it."""
     brief = Brief(users=1000, alpha=alpha, sizes=Sizes.parse("constant:100"), study=f"{STUDY}-four-rounds")
     votes = Bins(bins=5, width=0.4, min_size=10)
     vote = Round(name="locate", share=0.25, lens=votes, channel=Bits.optimised(alpha, votes.bins))

@@ -21,6 +21,7 @@ from dame.audit.probe import (
     Unreadable,
     device,
     far_noise,
+    first_words,
     published_laplace,
     random_words,
     read_ends,
@@ -81,7 +82,8 @@ def exact_epsilon(question: Question, people: Sequence[Summary], mechanism: Mech
     """
 
     def probes(window: int) -> list[Probe]:
-        return [Probe(question=question, person=person, window=window, mechanism=mechanism) for person in people]
+        drawn = {"question": question, "window": window, "first": first_words(question, window)}
+        return [Probe(**drawn, person=person, mechanism=mechanism) for person in people]
 
     return max(largest_loss(question.channel, probes(window)) for window in range(question.lens.window_count))
 

@@ -66,6 +66,8 @@ class Probe:
     person: Summary
     window: int
     mechanism: Mechanism
+    first: Sequence[Sequence[int]]
+    """The words before hers that draw the window: see `first_words`."""
 
     @property
     def reading(self) -> Reading:
@@ -77,8 +79,7 @@ class Probe:
 
         The window must be the top bits of a word before them: here the smallest or the largest that draws it.
         """
-        choices = first_words(self.question, self.window)
-        first = choices[words[0] % len(choices)]
+        first = self.first[words[0] % len(self.first)]
         coins = ScriptedCoins([*first, *words])
         window, value = self.mechanism(self.question, self.person, coins)
         if window != self.window:
