@@ -47,10 +47,8 @@ def cached():
 
 def keeper():
     spark = context._jsc.sc()
-    blocks, kept = spark.env().blockManager().master(), spark.getRDDStorageInfo()
-    of_rdd = context._jvm.org.apache.spark.storage.RDDBlockId
-    places = [blocks.getLocations(of_rdd(one.id(), part)) for one in kept for part in range(one.numPartitions())]
-    return next(place.head().executorId() for place in places if not place.isEmpty())
+    kept = [spark.statusStore().rdd(one.id()).partitions().get() for one in spark.getRDDStorageInfo()]
+    return next(parts.head().executors().head() for parts in kept if not parts.isEmpty())
 
 def after_a_round(rounds):
     if rounds == 1:
