@@ -82,8 +82,11 @@ def exact_epsilon(question: Question, people: Sequence[Summary], mechanism: Mech
     """
 
     def probes(window: int) -> list[Probe]:
-        drawn = {"question": question, "window": window, "first": first_words(question, window)}
-        return [Probe(**drawn, person=person, mechanism=mechanism) for person in people]
+        first = first_words(question, window)
+        return [
+            Probe(question=question, person=person, window=window, mechanism=mechanism, first=first)
+            for person in people
+        ]
 
     return max(largest_loss(question.channel, probes(window)) for window in range(question.lens.window_count))
 
